@@ -171,13 +171,25 @@ client(void *arg)
 }
 
 static int
+spawn_named(xtc_loop_t *loop, void (*fn)(void *), const char *name,
+    xtc_pid_t *out)
+{
+	xtc_proc_opts_t opts = XTC_PROC_OPTS_DEFAULT;
+
+	opts.name = name;
+	return (xtc_proc_spawn(loop, fn, NULL, &opts, out));
+}
+
+static int
 spawn_workers(xtc_loop_t *loop)
 {
+	char name[] = "worker 0";
 	int error;
 	int i;
 
 	for (i = 0; i < FIBERS; i++) {
-		error = xtc_proc_spawn(loop, worker, NULL, NULL, NULL);
+		name[sizeof(name) - 2] = (char)('0' + i);
+		error = spawn_named(loop, worker, name, NULL);
 		if (error != XTC_OK)
 			return (error);
 	}
@@ -190,9 +202,9 @@ spawn_server_and_client(xtc_loop_t *loop)
 {
 	int error;
 
-	error = xtc_proc_spawn(loop, server, NULL, NULL, &server_pid);
+	error = spawn_named(loop, server, "server", &server_pid);
 	if (error == XTC_OK)
-		error = xtc_proc_spawn(loop, client, NULL, NULL, NULL);
+		error = spawn_named(loop, client, "client", NULL);
 	return (error);
 }
 
