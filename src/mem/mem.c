@@ -99,10 +99,20 @@ mem_check_aligned(void *p)
 	return p;
 }
 
+/*
+ * 1 if an attempt need not be made: a test wants it so, or no object can be
+ * that large (sanitizers end the program that asks for one).
+ */
+static inline int
+mem_refused(size_t bytes)
+{
+	return xtc__mem_inject() || XTC__UNLIKELY(bytes > PTRDIFF_MAX);
+}
+
 static void *
 mem_try(size_t bytes)
 {
-	if (xtc__mem_inject())
+	if (mem_refused(bytes))
 		return NULL;
 	return mem_check_aligned(mem_allocator.malloc_fn(bytes));
 }
@@ -114,7 +124,7 @@ mem_try_cleared(size_t bytes)
 
 	if (mem_allocator.malloc_fn == malloc) {
 		/* new pages from the system need no clearing */
-		if (xtc__mem_inject())
+		if (mem_refused(bytes))
 			return NULL;
 		return mem_check_aligned(calloc(1, bytes));
 	}
@@ -127,7 +137,7 @@ mem_try_cleared(size_t bytes)
 static void *
 mem_retry(void *p, size_t bytes)
 {
-	if (xtc__mem_inject())
+	if (mem_refused(bytes))
 		return NULL;
 	return mem_check_aligned(mem_allocator.realloc_fn(p, bytes));
 }
