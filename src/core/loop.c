@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: ISC */
+/* Copyright (c) 2026 The libxtc authors */
+/*
+ * loop.c: which fiber runs next, and when the loop looks outside.
+ *
+ * THE NOUNS. The run queue is a FIFO of runnable fibers with one place
+ * before it, next_up, for the fiber that a running one has just woken. The
+ * inbox takes what other threads (and signal handlers) bring: fibers to run,
+ * timers to arm or unlink. A visit is the loop looking at clock, inbox,
+ * timers and poller.
+ *
+ * THE PATH. A fiber that leaves the CPU switches straight to the next one
+ * (xtc__loop_switch); the loop's own stack is entered only when nothing is
+ * runnable or the budget of switches between two visits is used up. Whatever
+ * runs next first does the post-switch action of the fiber that was left:
+ * says PARKED, queues a yielder, gives back the stack of a dead one. So
+ * nothing that lets another thread touch a fiber happens while its stack is
+ * in use. (The other order was considered and refused: to queue a yielding
+ * fiber and then switch needs no action, until another loop steals it.)
+ *
+ * FAIRNESS. next_up may overtake the queue NEXT_BURST times in a row, so a
+ * ping-pong pair does not starve a third. The budget is 64 switches, and
+ * adapts so that a visit comes every 100 microseconds if fibers run longer
+ * than that: after a visit that came late it shrinks in proportion, after
+ * one that came early it doubles.
+ *
+ * SLEEP. The inbox is one word: the newest node, and two tags. A loop that
+ * finds nothing to do swaps the empty word for SLEEPING and enters the
+ * poller; if the word was not empty it does not sleep. That is the last
+ * look, and it cannot miss anything, since it is the same word. Whoever
+ * pushes, or stops the loop, takes SLEEPING out in the same swap, and then
+ * owes one wake of the poller. The loop counts what it is owed (a wake may
+ * come after the loop woke up by itself), and is not freed before all has
+ * come: after its swap a waker touches nothing of the loop but the poller
+ * that it owes a wake to.
+ *
+ *	loop				waker
+ *	swap: empty -> SLEEPING
+ *					swap: SLEEPING -> node
+ *	timer due: out of the poller
+ *	SLEEPING is gone: owed + 1
+ *	runs the fiber; it was the last
+ *	fini: waits for what it is owed
+ *					wakes the poller
+ *	frees the loop
+ *
+ * COST. A switch between two runnable fibers: no atomic, no lock, no clock.
+ * A wake from another thread: one swap, and one system call only if the loop
+ * sleeps.
+ *
+ * PROBES. loop-sleep and loop-awake in loop_sleep.
+ */
+#include "core/loop.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "xtc_base.h"
+#include "arch/ctx.h"
+#include "base/assert.h"
+#include "base/attr.h"
+#include "core/loop_impl.h"
+#include "core/thread.h"
+#include "mem/mem.h"
+#include "os/os.h"
+#include "trace/trace.h"
+
+#define BUDGET_MAX	64
+#define BUDGET_NS	100000
+#define NEXT_BURST	16
+
+static _Thread_local struct xtc_loop *loop_tls;
+
+XTC__NOINLINE struct xtc_loop *
+xtc__loop_self(void)
+{
+	XTC__COMPILER_BARRIER();
+	return loop_tls;
+}
+
+int64_t
+xtc__loop_clock(struct xtc_loop *loop)
+{
+	if (XTC__UNLIKELY(loop->seams != NULL))
+		return loop->seams->now(loop->seams);
+	return xtc__os_mono();
+}
+
+static struct xtc_task *
+loop_task_of(struct xtc__inode *n)
+{
+	return XTC__CONTAINER_OF(n, struct xtc_task, run);
+}
+
+static inline void
+loop_queue_last(struct xtc_loop *loop, struct xtc_task *t)
+{
+	t->run.next = NULL;
+	if (loop->q_tail == NULL)
+		loop->q_head = &t->run;
+	else
+		loop->q_tail->next = &t->run;
+	loop->q_tail = &t->run;
+}
+
+static inline struct xtc_task *
+loop_queue_first(struct xtc_loop *loop)
+{
+	struct xtc__inode *n = loop->q_head;
+
+	if (n == NULL)
+		return NULL;
+	loop->q_head = n->next;
+	if (n->next == NULL)
+		loop->q_tail = NULL;
+	return loop_task_of(n);
+}
+
+static inline int
+loop_has_work(const struct xtc_loop *loop)
+{
+	return loop->next_up != NULL || loop->q_head != NULL;
+}
+
+/* The chooser of a simulator: any runnable fiber. */
+static XTC__COLD struct xtc_task *
+loop_pick_any(struct xtc_loop *loop)
+{
+	struct xtc__inode *n;
+	struct xtc_task *t;
+	unsigned i, len = 0;
+
+	if (loop->next_up != NULL) {
+		loop_queue_last(loop, loop->next_up);
+		loop->next_up = NULL;
+	}
+	for (n = loop->q_head; n != NULL; n = n->next)
+		len++;
+	if (len == 0)
+		return NULL;
+	for (i = loop->seams->choose(loop->seams, len); i > 0; i--) {
+		t = loop_queue_first(loop);
+		loop_queue_last(loop, t);
+	}
+	return loop_queue_first(loop);
+}
+
+/* The next fiber to run, out of the queue; NULL: none. */
+static inline struct xtc_task *
+loop_pick(struct xtc_loop *loop)
+{
+	struct xtc_task *t = loop->next_up;
+
+	if (XTC__UNLIKELY(loop->seams != NULL))
+		return loop_pick_any(loop);
+	if (t != NULL) {
+		loop->next_up = NULL;
+		if (loop->next_left-- > 0 || loop->q_head == NULL)
+			return t;
+		loop_queue_last(loop, t);
+	}
+	loop->next_left = NEXT_BURST;
+	return loop_queue_first(loop);
+}
+
+void
+xtc__loop_post_switch(struct xtc_loop *loop)
+{
+	struct xtc_task *t = loop->left;
+	uint64_t word;
+
+	loop->left = NULL;
+	switch ((enum xtc__post)loop->post) {
+	case XTC__POST_NONE:
+		break;
+	case XTC__POST_PARK:
+		word = atomic_load_explicit(&t->park.word,
+		    memory_order_relaxed);
+		while ((word & XTC__PARK_STATE) == XTC__PARK_ARMED) {
+			/* release: its registers and stack; acquire: the
+			 * claimer's doings */
+			if (atomic_compare_exchange_weak_explicit(
+			    &t->park.word, &word, word ^ (XTC__PARK_ARMED ^
+			    XTC__PARK_PARKED), memory_order_acq_rel,
+			    memory_order_acquire))
+				return;
+		}
+		xtc__park_wake(&t->park, (unsigned)(word & XTC__PARK_CAUSE) >>
+		    XTC__PARK_CAUSE_SHIFT, NULL, XTC__WAKE_LAST);
+		break;
+	case XTC__POST_YIELD:
+		loop_queue_last(loop, t);
+		break;
+	case XTC__POST_EXIT:
+		loop->alive--;
+		xtc__task_put(t);
+		break;
+	}
+}
+
+struct xtc_loop *
+xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
+    enum xtc__post post)
+{
+	struct xtc_task *next = NULL;
+	void *sp;
+
+	XTC_DEBUG_ASSERT(loop->cur == me);
+	loop->turn++;
+	if (--loop->budget > 0)
+		next = loop_pick(loop);
+	loop->left = me;
+	loop->post = (uint8_t)post;
+	loop->cur = next;
+	sp = next != NULL ? next->sp : loop->sp;
+	xtc__san_leave(&me->san, next != NULL ? &next->san : &loop->san,
+	    post == XTC__POST_EXIT);
+	loop = xtc__ctx_switch(&me->sp, sp, loop);
+	xtc__san_enter(&me->san);
+	xtc__loop_post_switch(loop);
+	return loop;
+}
+
+/* From the loop's own stack into a fiber; back when the loop is due. */
+static void
+loop_enter(struct xtc_loop *loop, struct xtc_task *t)
+{
+	loop->turn++;
+	loop->left = NULL;
+	loop->post = XTC__POST_NONE;
+	loop->cur = t;
+	xtc__san_leave(&loop->san, &t->san, 0);
+	(void)xtc__ctx_switch(&loop->sp, t->sp, loop);
+	xtc__san_enter(&loop->san);
+	XTC_DEBUG_ASSERT(loop->cur == NULL);
+	xtc__loop_post_switch(loop);
+}
+
+void
+xtc__loop_post(struct xtc_loop *loop, struct xtc__inode *n)
+{
+	uintptr_t next, old;
+
+	/* Relaxed: a guess; the swap tells. */
+	old = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+	do {
+		n->next = (struct xtc__inode *)(old &
+		    ~(uintptr_t)XTC__INBOX_TAGS);
+		next = (uintptr_t)n | (old & XTC__INBOX_STOP);
+	} while (!atomic_compare_exchange_weak_explicit(&loop->inbox, &old,
+	    next, memory_order_acq_rel, memory_order_relaxed));
+	if ((old & XTC__INBOX_SLEEPING) != 0)
+		xtc__poll_wake(loop->poller);
+}
+
+void
+xtc__loop_ready(struct xtc_task *t, enum xtc__wake_how how)
+{
+	/* Relaxed: the claim has acquired it. */
+	struct xtc_loop *loop = atomic_load_explicit(&t->park.loop,
+	    memory_order_relaxed);
+
+	if (how == XTC__WAKE_INBOX || loop != xtc__loop_self()) {
+		xtc__loop_post(loop, &t->run);
+		return;
+	}
+	if (how == XTC__WAKE_LAST || loop->cur == NULL) {
+		loop_queue_last(loop, t);
+		return;
+	}
+	if (loop->next_up != NULL)
+		loop_queue_last(loop, loop->next_up);
+	loop->next_up = t;
+}
+
+void
+xtc__loop_yield(struct xtc_loop *loop, struct xtc_task *me)
+{
+	if (loop->budget > 1 && !loop_has_work(loop)) {
+		loop->budget--;
+		return;
+	}
+	(void)xtc__loop_switch(loop, me, XTC__POST_YIELD);
+}
+
+/* Everything in the inbox, oldest first. */
+static void
+loop_take_inbox(struct xtc_loop *loop)
+{
+	struct xtc__inode *n, *next, *oldest = NULL;
+	uintptr_t word;
+
+	/* Relaxed: if it is not seen now it is seen by the sleeping swap. */
+	word = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+	if ((word & ~(uintptr_t)XTC__INBOX_TAGS) == 0)
+		return;
+	word = atomic_fetch_and_explicit(&loop->inbox, XTC__INBOX_TAGS,
+	    memory_order_acq_rel);
+	n = (struct xtc__inode *)(word & ~(uintptr_t)XTC__INBOX_TAGS);
+	for (; n != NULL; n = next) {
+		next = n->next;
+		n->next = oldest;
+		oldest = n;
+	}
+	for (n = oldest; n != NULL; n = next) {
+		next = n->next;
+		if (n->run == NULL)
+			loop_queue_last(loop, loop_task_of(n));
+		else
+			n->run(loop, n);
+	}
+}
+
+/* How many switches make 100 microseconds. */
+static void
+loop_adapt_budget(struct xtc_loop *loop, int64_t elapsed_ns)
+{
+	int64_t full = loop->budget_full;
+
+	if (elapsed_ns > BUDGET_NS)
+		full = full * BUDGET_NS / elapsed_ns;
+	else
+		full *= 2;
+	if (full < 1)
+		full = 1;
+	loop->budget_full = full > BUDGET_MAX ? BUDGET_MAX : (int)full;
+}
+
+static void
+loop_ask_poller(struct xtc_loop *loop, int64_t timeout_ns, int *events)
+{
+	struct xtc__poll_event ev[64];
+	uint64_t before = loop->poller->woken;
+
+	*events = xtc__poll_wait(loop->poller, timeout_ns, ev, 64);
+	loop->awoken += loop->poller->woken - before;
+	loop->polled_ns = loop->now_ns;
+}
+
+/* Look outside: clock, inbox, timers, and the poller if it is time. */
+static void
+loop_visit(struct xtc_loop *loop)
+{
+	int64_t now = xtc__loop_clock(loop);
+	int events;
+
+	if (loop->budget <= 0)
+		loop_adapt_budget(loop, now - loop->now_ns);
+	loop->now_ns = now;
+	loop_take_inbox(loop);
+	xtc__timer_run(loop);
+	if (now - loop->polled_ns >= BUDGET_NS &&
+	    xtc__poll_has_fds(loop->poller))
+		loop_ask_poller(loop, 0, &events);
+	loop->budget = loop->budget_full;
+}
+
+/* Nothing to run: wait in the poller for a timer, an event or a waker. */
+static XTC_PROBE_SITE_ATTR void
+loop_sleep(struct xtc_loop *loop)
+{
+	uintptr_t empty = 0;
+	int64_t next = xtc__wheel_next(&loop->wheel), timeout_ns = -1;
+	int events = 0;
+
+	if (next != INT64_MAX)
+		timeout_ns = next > loop->now_ns ? next - loop->now_ns : 0;
+	if (!atomic_compare_exchange_strong_explicit(&loop->inbox, &empty,
+	    XTC__INBOX_SLEEPING, memory_order_acq_rel, memory_order_relaxed))
+		return;
+	XTC_LOOP_SLEEP(loop->index, timeout_ns);
+	loop_ask_poller(loop, timeout_ns, &events);
+	XTC_LOOP_AWAKE(loop->index, events);
+	if ((atomic_fetch_and_explicit(&loop->inbox,
+	    ~(uintptr_t)XTC__INBOX_SLEEPING, memory_order_acq_rel) &
+	    XTC__INBOX_SLEEPING) == 0)
+		loop->owed++;
+}
+XTC_PROBE_SITE(loop_sleep)
+
+/* Fibers that are alive, those still on their way here too. */
+static int64_t
+loop_alive(struct xtc_loop *loop)
+{
+	/* acquire: whoever counted one up posts it, or has posted it */
+	return loop->alive + atomic_load_explicit(&loop->alive_in,
+	    memory_order_acquire);
+}
+
+static int
+loop_is_done(struct xtc_loop *loop)
+{
+	if (loop_alive(loop) != 0 ||
+	    (!loop->finishing && loop->user_timers != 0))
+		return 0;
+	return (atomic_load_explicit(&loop->inbox, memory_order_acquire) &
+	    ~(uintptr_t)XTC__INBOX_TAGS) == 0;
+}
+
+/* Run until done or stopped. */
+static void
+loop_turns(struct xtc_loop *loop)
+{
+	struct xtc_task *t;
+
+	for (;;) {
+		loop_visit(loop);
+		if (!loop->finishing && (atomic_load_explicit(&loop->inbox,
+		    memory_order_acquire) & XTC__INBOX_STOP) != 0)
+			break;
+		t = loop_pick(loop);
+		if (t != NULL)
+			loop_enter(loop, t);
+		else if (loop_is_done(loop))
+			break;
+		else if (!loop->finishing || !xtc__task_kill_all(loop))
+			loop_sleep(loop);
+	}
+}
+
+/* The calling thread becomes the loop's, for a run or the end. */
+static int
+loop_occupy(struct xtc_loop *loop)
+{
+	uint32_t idle = 0;
+
+	if (loop_tls != NULL || !atomic_compare_exchange_strong_explicit(
+	    &loop->running, &idle, 1, memory_order_acquire,
+	    memory_order_relaxed))
+		return XTC_E_INVAL;
+	loop_tls = loop;
+	loop->cur = NULL;
+	loop->slack_ns = xtc__os_timer_slack_set(1);
+	xtc__mags_enter(&loop->mags);
+	xtc__san_thread(&loop->san);
+	return XTC_OK;
+}
+
+static void
+loop_vacate(struct xtc_loop *loop)
+{
+	if (loop->slack_ns > 0)
+		(void)xtc__os_timer_slack_set(loop->slack_ns);
+	xtc__mags_leave();
+	loop_tls = NULL;
+	/* release: the next thread to run it sees it all */
+	atomic_store_explicit(&loop->running, 0, memory_order_release);
+}
+
+int
+xtc_loop_init(xtc_loop_t **out)
+{
+	struct xtc_loop *loop;
+	int r;
+
+	if (out == NULL)
+		return XTC_E_INVAL;
+	XTC_PROBE_ANCHOR();
+	loop = xtc_aligned_alloc(_Alignof(struct xtc_loop), sizeof(*loop));
+	if (loop == NULL)
+		return XTC_E_NOMEM;
+	memset(loop, 0, sizeof(*loop));
+	r = xtc__poll_create(NULL, &loop->poller);
+	if (r != XTC_OK) {
+		xtc_aligned_free(loop);
+		return r;
+	}
+	loop->now_ns = xtc__loop_clock(loop);
+	loop->polled_ns = loop->now_ns;
+	loop->budget_full = 1;
+	loop->index = xtc__loop_index_get();
+	xtc__mags_init(&loop->mags);
+	xtc__wheel_init(&loop->wheel, loop->now_ns);
+	*out = loop;
+	return XTC_OK;
+}
+
+int
+xtc_loop_run(xtc_loop_t *loop)
+{
+	if (loop == NULL || loop_occupy(loop) != XTC_OK)
+		return XTC_E_INVAL;
+	loop_turns(loop);
+	(void)atomic_fetch_and_explicit(&loop->inbox,
+	    ~(uintptr_t)XTC__INBOX_STOP, memory_order_acq_rel);
+	loop_vacate(loop);
+	return XTC_OK;
+}
+
+int
+xtc_loop_stop(xtc_loop_t *loop)
+{
+	uintptr_t old;
+
+	if (loop == NULL)
+		return XTC_E_INVAL;
+	if (xtc__loop_self() == loop)
+		loop->budget = 0;
+	/* Relaxed: a guess; the swap tells. */
+	old = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&loop->inbox, &old,
+	    (old | XTC__INBOX_STOP) & ~(uintptr_t)XTC__INBOX_SLEEPING,
+	    memory_order_acq_rel, memory_order_relaxed))
+		;
+	if ((old & XTC__INBOX_SLEEPING) != 0)
+		xtc__poll_wake(loop->poller);
+	return XTC_OK;
+}
+
+/* Wakes that were announced and have not come: see SLEEP above. */
+static void
+loop_await_owed(struct xtc_loop *loop)
+{
+	int events;
+
+	while (loop->awoken != loop->owed)
+		loop_ask_poller(loop, -1, &events);
+}
+
+int
+xtc_loop_fini(xtc_loop_t *loop)
+{
+	if (loop == NULL)
+		return XTC_OK;
+	if (loop_occupy(loop) != XTC_OK)
+		return XTC_E_INVAL;
+	loop->finishing = 1;
+	loop_take_inbox(loop);
+	loop_turns(loop);
+	xtc__timer_drop_all(loop);
+	xtc__task_collect_all(loop);
+	loop_await_owed(loop);
+	xtc__task_cache_flush(&loop->tasks);
+	xtc__mags_flush(&loop->mags);
+	loop_vacate(loop);
+	xtc__poll_destroy(loop->poller);
+	xtc__loop_index_put(loop->index);
+	xtc_aligned_free(loop);
+	return XTC_OK;
+}
+
+xtc_loop_t *
+xtc_loop_self(void)
+{
+	return xtc__loop_self();
+}

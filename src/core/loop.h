@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/* Copyright (c) 2026 The libxtc authors */
+/*
+ * loop.h: the loop as the rest of the library sees it. How it schedules is
+ * told on top of loop.c.
+ */
+#ifndef XTC_CORE_LOOP_H
+#define XTC_CORE_LOOP_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "xtc_loop.h"
+#include "core/task.h"
+#include "core/wheel.h"
+#include "mem/pool.h"
+#include "poll/poll.h"
+
+/* What is done for a fiber after it has left its stack. */
+enum xtc__post {
+	XTC__POST_NONE,
+	XTC__POST_PARK,
+	XTC__POST_YIELD,
+	XTC__POST_EXIT
+};
+
+/*
+ * What a simulator puts in place of the world: clock and chooser here, the
+ * poller through poll.h.
+ */
+struct xtc__seams {
+	int64_t (*now)(struct xtc__seams *);
+	/* which of n runnable fibers is next: 0 to n - 1 */
+	unsigned (*choose)(struct xtc__seams *, unsigned n);
+};
+
+/* Tags in the inbox word, below the pointer. */
+#define XTC__INBOX_SLEEPING	1u
+#define XTC__INBOX_STOP		2u
+#define XTC__INBOX_TAGS		3u
+
+/*
+ * (a) anybody; all else belongs to the thread that runs the loop.
+ */
+struct xtc_loop {
+	/* what every switch touches */
+	struct xtc_task *cur;		/* NULL: the loop itself runs */
+	struct xtc_task *next_up;	/* just woken: runs next */
+	struct xtc__inode *q_head;
+	struct xtc__inode *q_tail;
+	struct xtc_task *left;		/* whose post-switch action is due */
+	uint8_t post;			/* enum xtc__post */
+	int budget;			/* switches before the next visit */
+	int next_left;			/* next_up runs before the queue's */
+	uint64_t turn;			/* switches so far */
+	struct xtc__seams *seams;	/* NULL: the real world */
+	void *sp;			/* of the loop's own stack */
+
+	_Alignas(64) _Atomic uintptr_t inbox;	/* (a) newest | tags */
+	_Atomic int64_t alive_in;	/* (a) spawned by other threads */
+
+	_Alignas(64) int64_t alive;	/* alive_in to be added */
+	int64_t now_ns;			/* the cached clock */
+	int64_t polled_ns;		/* when the poller was last asked */
+	int64_t user_timers;		/* pending */
+	struct xtc__park *thread_rec;	/* of the thread that runs it */
+	struct xtc__poller *poller;
+	uint64_t owed;			/* poller wakes yet to come */
+	uint64_t awoken;		/* ... that came */
+	_Atomic int64_t budget_ns;	/* (a) xtc_yield_set_budget */
+	_Atomic uint64_t due_count;	/* (a) written by the loop */
+	int budget_full;		/* switches of a whole budget */
+	int index;			/* the tracer's loop index */
+	_Atomic uint32_t running;	/* (a) a thread runs it */
+	uint8_t finishing;		/* xtc_loop_fini is at work */
+	int64_t slack_ns;		/* of the thread, to restore */
+	struct xtc__san san;		/* of the loop's own stack */
+	struct xtc__task_cache tasks;
+	struct xtc__mags mags;
+	struct xtc__wheel wheel;
+};
+
+/* The loop this thread runs, or NULL. Never cached across a switch. */
+struct xtc_loop *xtc__loop_self(void);
+
+/* The time, read now. */
+int64_t	xtc__loop_clock(struct xtc_loop *);
+
+/* Queue a fiber one owns on its loop. From any thread. */
+void	xtc__loop_ready(struct xtc_task *, enum xtc__wake_how);
+/* Push onto a loop's inbox and wake it if it sleeps. From any thread. */
+void	xtc__loop_post(struct xtc_loop *, struct xtc__inode *);
+
+/* The running fiber leaves the CPU; the loop it comes back on. */
+struct xtc_loop *xtc__loop_switch(struct xtc_loop *, struct xtc_task *,
+	    enum xtc__post);
+/* First of all in whatever runs next. */
+void	xtc__loop_post_switch(struct xtc_loop *);
+
+/* timer.c */
+struct xtc_timer;
+struct xtc_timer *xtc__timer_get(struct xtc_loop *);
+void	xtc__timer_put(struct xtc_timer *);
+/* Arm a wait's timer on the loop the caller runs on. */
+void	xtc__timer_arm_wait(struct xtc_timer *, struct xtc_loop *,
+	    struct xtc__park *, uint64_t epoch, int64_t deadline_ns,
+	    unsigned kind);
+/*
+ * Take a wait's timer back. 1: it is the caller's again; 0: it is another
+ * loop's to free.
+ */
+int	xtc__timer_disarm(struct xtc_timer *, struct xtc_loop *);
+void	xtc__timer_run(struct xtc_loop *);
+void	xtc__timer_drop_all(struct xtc_loop *);
+
+#endif
