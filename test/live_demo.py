@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
 # Copyright (c) 2026 The libxtc authors
-"""The demo attaches a real tracer to a live program and the report is right."""
+"""The demo attaches a real tracer to a live program and the report is right;
+it looks like the sample in the README."""
 
 import os
 import re
@@ -25,6 +26,24 @@ WANTED = (
 )
 
 
+def shape(line):
+    """A line without what differs from run to run."""
+    line = re.sub(r"[|][@ ]*[|]", "|", line.strip())
+    return re.sub(r"0x[0-9a-f]+|[0-9.]+", "0", line)
+
+
+def check_sample(failures, out):
+    """Which buckets of the histogram are empty differs too."""
+    with open(os.path.join(SRC, "README.md"), encoding="utf-8") as f:
+        sample = re.search(r"^```console\n(.*?)^```$", f.read(), re.M | re.S)
+    if not failures.check(sample, "the README has no sample"):
+        return
+    shapes = {shape(line) for line in out.splitlines()}
+    for line in sample.group(1).splitlines():
+        failures.check(shape(line) in shapes or line.strip().startswith("["),
+                       "the README's sample has: " + line)
+
+
 def main():
     failures = Failures()
     code, out, err = run(["sh", os.path.join(SRC, "tools", "demo.sh"), BUILD],
@@ -37,6 +56,7 @@ def main():
     for what, pattern in WANTED:
         failures.check(re.search(pattern, out, re.M),
                        what + " is not in the output")
+    check_sample(failures, out)
     failures.done()
 
 
