@@ -18,8 +18,8 @@
  * A fiber started without a handle (out NULL) ends by itself. One started
  * with a handle keeps its result until it is awaited: everybody who waits
  * when it ends gets the result; if nobody waits then, the first await to
- * come collects it. After that, or after xtc_task_detach(), the handle is
- * no longer valid.
+ * come collects it. After that, after xtc_task_detach(), or after
+ * xtc_loop_fini() of its loop, the handle is no longer valid.
  *
  *	function		may park	allocates	called from
  *	xtc_async		no		yes		any thread
@@ -53,7 +53,8 @@ XTC_API int xtc_async(xtc_loop_t *loop, intptr_t (*fn)(void *), void *arg,
  * Wait for the fiber's end; result may be NULL. XTC_E_ABORTED: it was
  * killed (its loop was finished) or left by xtc_exit_self().
  * XTC_E_DEADLK: it is the caller. XTC_E_INVAL: NULL, a handle that was
- * collected, or on a loop's own stack.
+ * collected, or it still runs and this is a loop's own stack. XTC_E_NOMEM:
+ * no memory for a thread's first wait.
  */
 XTC_API int xtc_await(xtc_task_t *task, intptr_t *result);
 
@@ -64,8 +65,9 @@ XTC_API int xtc_task_detach(xtc_task_t *task);
 XTC_API void xtc_yield(void);
 
 /*
- * A budget for fibers that compute: budget_ns of CPU since they last came
- * on (0: none, the default). xtc_yield_check(): 1 if it is used up.
+ * A budget for fibers that compute: budget_ns since the first check after
+ * they last came on (0: none, the default). xtc_yield_check(): 1 if it is
+ * used up.
  * xtc_yield_if_due(): yields then, and returns 1. The count is how often it
  * was found used up on this loop. XTC_E_INVAL: loop NULL, budget negative.
  */

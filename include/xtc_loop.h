@@ -54,9 +54,10 @@ XTC_API int xtc_loop_init(xtc_loop_t **out);
 XTC_API int xtc_loop_run(xtc_loop_t *loop);
 
 /*
- * Make xtc_loop_run() return after the fiber that runs now has left the
- * CPU. Fibers stay as they are for the next run. If the loop does not run,
- * the next run returns at once. XTC_E_INVAL: NULL.
+ * Make xtc_loop_run() return: called on the loop, when the calling fiber
+ * has left the CPU; called from elsewhere, after at most 64 switches more.
+ * Fibers stay as they are for the next run. If the loop does not run, the
+ * next run returns at once. XTC_E_INVAL: NULL.
  */
 XTC_API int xtc_loop_stop(xtc_loop_t *loop);
 
@@ -99,12 +100,16 @@ typedef struct xtc_waker {
 	uint64_t ticket;
 } xtc_waker_t;
 
-/* XTC_E_INVAL: NULL, or on a loop's own stack. */
+/*
+ * XTC_E_INVAL: NULL, or on a loop's own stack. XTC_E_NOMEM: no memory for
+ * the record of a thread that waits for the first time.
+ */
 XTC_API int xtc_waker_self(xtc_waker_t *out);
 
 /*
  * Wait until somebody wakes the waker taken last. XTC_E_AGAIN: the timeout
- * ran out. XTC_E_INVAL: on a loop's own stack.
+ * ran out. XTC_E_INVAL: on a loop's own stack. XTC_E_NOMEM: no memory for
+ * the timeout's timer or for a thread's first wait; it did not wait.
  */
 XTC_API int xtc_waker_wait(int64_t timeout_ns);
 

@@ -80,7 +80,7 @@ xtc__task_stack_size(void)
 int
 xtc__task_set_stack_size(size_t bytes)
 {
-	if (bytes < STACK_MIN || bytes > STACK_MAX >> 2)
+	if (bytes < STACK_MIN || bytes > STACK_MAX)
 		return XTC_E_RANGE;
 	atomic_store_explicit(&task_stack_bytes, bytes, memory_order_relaxed);
 	return XTC_OK;
