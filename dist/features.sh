@@ -68,6 +68,6 @@ main(void)
 X
 
 sed -n 's,^lib src/poll/poll_\([a-z0-9]*\)\.c .*,\1,p' "$selected" |
-    tr 'a-z' 'A-Z' | sed 's/.*/#define XTC_HAVE_POLL_& 1/'
+    tr '[:lower:]' '[:upper:]' | sed 's/.*/#define XTC_HAVE_POLL_& 1/'
 
 printf '\n#endif\n'

@@ -29,6 +29,13 @@ case $1 in
 	how=$1
 	dir=$2
 	shift 2
+	# meson names the place of DESTDIR and prefix in its own way.
+	if [ -n "$MESON_INSTALL_DESTDIR_PREFIX" ]; then
+		case $dir in
+		/*) dir=$DESTDIR$dir ;;
+		*) dir=$MESON_INSTALL_DESTDIR_PREFIX/$dir ;;
+		esac
+	fi
 	for page
 	do
 		base=${page##*/}

@@ -6,28 +6,41 @@
 # copies: -G changes the objects it is given, and a second run over the same
 # ones, or a time stamp newer than what they were made from, is trouble.
 #
-#	probed.sh DIR TOP DTRACE LD PREFIX OBJECT...
+#	probed.sh [--join OUT] DIR TOP DTRACE LD NM OBJECT...
 #
-# OBJECT is PREFIX/PATH.o, made from TOP/PATH.c or TOP/PATH.S. In DIR it
-# leaves copies of the objects with a probe site, dof.o, xtc_probes.o (dof.o
-# joined with the anchor, so that whoever takes one takes both) and the file
-# `objects`, the list of what the library is made of now.
+# In DIR it leaves copies of the objects with a probe site (those that define
+# a xtc__site_ of trace.h), dof.o, xtc_probes.o (dof.o joined with the anchor,
+# so that whoever takes one takes both) and the file `objects`, the list of
+# what the library is made of now. --join makes one object OUT of them all.
 set -e
-dir=$1 top=$2 dtrace=$3 ld=$4 prefix=$5
+out=''
+if [ "$1" = --join ]; then
+	out=$2
+	shift 2
+fi
+dir=$1 top=$2 dtrace=$3 ld=$4 nm=$5
 shift 5
 rm -rf "$dir"
 mkdir -p "$dir"
-anchor= sites= list=
+anchor=''
+sites=''
+list=''
 for o
 do
-	path=${o#"$prefix"/}
-	path=${path%.o}
-	if [ "$path" = src/trace/anchor ]; then
+	case $o in
+	*src?trace?anchor*.o)
 		anchor=$o
-	elif grep -q 'XTC_PROBE_SITE *(' "$top/$path.c" 2> /dev/null; then
-		mkdir -p "$dir/${path%/*}"
-		cp "$o" "$dir/$path.o"
-		sites="$sites $dir/$path.o"
+		continue
+		;;
+	esac
+	if $nm "$o" | grep ' [A-TV-Z] xtc__site_' > /dev/null; then
+		case $o in
+		*/src/*) copy=$dir/src/${o##*/src/} ;;
+		*) copy=$dir/${o##*/} ;;
+		esac
+		mkdir -p "${copy%/*}"
+		cp "$o" "$copy"
+		sites="$sites $copy"
 	else
 		list="$list $o"
 	fi
@@ -41,4 +54,6 @@ fi
 $dtrace -G -s "$top/src/xtc_probes.d" -o "$dir/dof.o" $sites
 # shellcheck disable=SC2086
 $ld -r -o "$dir/xtc_probes.o" "$dir/dof.o" "$anchor"
+# shellcheck disable=SC2086
+test -z "$out" || $ld -r -o "$out" $list $sites "$dir/xtc_probes.o"
 echo "$list $sites $dir/xtc_probes.o" > "$dir/objects"

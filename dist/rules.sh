@@ -27,7 +27,7 @@ $awk -v probed="$probed" -f "$top/dist/rules.awk" selected.txt > rules.mk.new
 for dir in include-generated $(sed -n 's/^# DIRS//p' rules.mk.new); do
 	mkdir -p "$dir"
 done
-for dep in $(sed -n 's/^# DEP //p' rules.mk.new); do
+sed -n 's/^# DEP //p' rules.mk.new | while read -r dep; do
 	test -f "$dep" || : > "$dep"
 done
 mv -f rules.mk.new rules.mk
