@@ -61,7 +61,7 @@ def check_sites(fail, probes):
                        " XTC_PROBE_SITE marks" % (where, function))
             used[m.group(1)].append(where)
         for function in marked:
-            fail.check(re.search(r"^XTC_PROBE_SITE_ATTR [^\n]*\n%s\(" %
+            fail.check(re.search(r"^(static )?XTC_PROBE_SITE_ATTR .*\n%s\(" %
                                  function, text, re.M),
                        "%s in %s has no XTC_PROBE_SITE_ATTR" %
                        (function, relative(path)))

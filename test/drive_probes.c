@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The libxtc authors */
 /*
  * drive_probes: fires every probe of the catalogue through the generated
- * macros with arguments at the edges of their types, from site functions that
- * have the names of the real ones. "drive_probes [N]" fires each N times (1).
+ * macros with arguments at the edges of their types, from site functions of
+ * its own. "drive_probes [N]" fires each N times (1).
  *
- * The sites of the library are not in this program: its own define the same
- * symbols, and the anchor of the archive is content with them.
+ * The sites of the library are not in this program: it defines the symbols
+ * by which they are known, and the anchor of the archive is content.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -29,152 +29,133 @@ struct values {
 	void (*entry)(const struct values *);
 };
 
-void xtc__task_create_done(const struct values *v);
-void xtc__task_exit_point(const struct values *v);
-void xtc__park_commit(const struct values *v);
-void xtc__park_wake(const struct values *v);
-void xtc__loop_sleep(const struct values *v);
-void xtc__mbox_wake_receiver(const struct values *v);
-void xtc__mbox_dropped(const struct values *v);
-void xtc__mbox_new_peak(const struct values *v);
-void xtc__timer_armed(const struct values *v);
-void xtc__timer_cancelled(const struct values *v);
-void xtc__timer_fired(const struct values *v);
-void xtc__lock_wait_begin(const struct values *v);
-void xtc__lock_wait_end(const struct values *v);
-void xtc__mem_failed(const struct values *v);
-
-XTC_PROBE_SITE_ATTR void
-xtc__task_create_done(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_task_create_done(const struct values *v)
 {
 	(void)v;
 	XTC_FIBER_CREATE(v->task, v->big, v->entry, v->octet, v->name);
 }
-XTC_PROBE_SITE(xtc__task_create_done)
 
-XTC_PROBE_SITE_ATTR void
-xtc__task_exit_point(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_task_exit_point(const struct values *v)
 {
 	(void)v;
 	XTC_FIBER_EXIT(v->task, v->big, v->negative);
 }
-XTC_PROBE_SITE(xtc__task_exit_point)
 
-XTC_PROBE_SITE_ATTR void
-xtc__park_commit(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_park_commit(const struct values *v)
 {
 	(void)v;
 	XTC_FIBER_PARK(v->task, 3, v->octet, v->none);
 	XTC_FIBER_RESUME(v->task, 3, v->negative, v->narrow);
 }
-XTC_PROBE_SITE(xtc__park_commit)
 
-XTC_PROBE_SITE_ATTR void
-xtc__park_wake(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_park_wake(const struct values *v)
 {
 	(void)v;
 	XTC_FIBER_WAKE(v->task, v->narrow, 2, 0);
 }
-XTC_PROBE_SITE(xtc__park_wake)
 
-XTC_PROBE_SITE_ATTR void
-xtc__loop_sleep(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_loop_sleep(const struct values *v)
 {
 	(void)v;
 	XTC_LOOP_SLEEP(v->octet, -1);
 	XTC_LOOP_AWAKE(v->octet, v->negative);
 }
-XTC_PROBE_SITE(xtc__loop_sleep)
 
-XTC_PROBE_SITE_ATTR void
-xtc__mbox_wake_receiver(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_mbox_wake_receiver(const struct values *v)
 {
 	(void)v;
 	XTC_MSG_SEND(v->task, v, sizeof(*v), v->big);
 }
-XTC_PROBE_SITE(xtc__mbox_wake_receiver)
 
-XTC_PROBE_SITE_ATTR void
-xtc__mbox_dropped(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_mbox_dropped(const struct values *v)
 {
 	(void)v;
 	XTC_MSG_DROP(v->big, v->task, v->word[2], v->negative);
 }
-XTC_PROBE_SITE(xtc__mbox_dropped)
 
-XTC_PROBE_SITE_ATTR void
-xtc__mbox_new_peak(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_mbox_new_peak(const struct values *v)
 {
 	(void)v;
 	XTC_MAILBOX_HIGH(v->task, 64u, UINT64_C(0x8000000000000000));
 }
-XTC_PROBE_SITE(xtc__mbox_new_peak)
 
-XTC_PROBE_SITE_ATTR void
-xtc__timer_armed(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_timer_armed(const struct values *v)
 {
 	(void)v;
 	XTC_TIMER_ARM(v, v->least, v->narrow);
 }
-XTC_PROBE_SITE(xtc__timer_armed)
 
-XTC_PROBE_SITE_ATTR void
-xtc__timer_cancelled(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_timer_cancelled(const struct values *v)
 {
 	(void)v;
 	XTC_TIMER_CANCEL(v->task, INT64_MAX, INT_MIN);
 }
-XTC_PROBE_SITE(xtc__timer_cancelled)
 
-XTC_PROBE_SITE_ATTR void
-xtc__timer_fired(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_timer_fired(const struct values *v)
 {
 	(void)v;
 	XTC_TIMER_FIRE(v, v->none, v->least, v->word[1]);
 }
-XTC_PROBE_SITE(xtc__timer_fired)
 
-XTC_PROBE_SITE_ATTR void
-xtc__lock_wait_begin(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_lock_wait_begin(const struct values *v)
 {
 	(void)v;
 	XTC_LOCK_WAIT_START(v->task, v->octet, v, INT_MAX, v->task);
 }
-XTC_PROBE_SITE(xtc__lock_wait_begin)
 
-XTC_PROBE_SITE_ATTR void
-xtc__lock_wait_end(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_lock_wait_end(const struct values *v)
 {
 	(void)v;
 	XTC_LOCK_WAIT_DONE(v->task, v->octet, v, v->word[0], -11);
 }
-XTC_PROBE_SITE(xtc__lock_wait_end)
 
-XTC_PROBE_SITE_ATTR void
-xtc__mem_failed(const struct values *v)
+XTC_PROBE_SITE_ATTR static void
+drive_mem_failed(const struct values *v)
 {
 	(void)v;
 	XTC_ALLOC_FAIL(v->big, v->octet);
 }
-XTC_PROBE_SITE(xtc__mem_failed)
+
+#if XTC_PROBES_ON
+#define XTC_SITE(function) \
+	const struct xtc__probe_site xtc__site_##function = { \
+		(xtc__site_fn)drive_park_commit, &xtc__trace_anchor_table, \
+		xtc__site_index_##function \
+	};
+#include "trace/sites.def"
+#undef XTC_SITE
+#endif
 
 static void
 drive_round(const struct values *v)
 {
-	xtc__task_create_done(v);
-	xtc__loop_sleep(v);
-	xtc__timer_armed(v);
-	xtc__timer_cancelled(v);
-	xtc__timer_fired(v);
-	xtc__lock_wait_begin(v);
-	xtc__park_commit(v);
-	xtc__park_wake(v);
-	xtc__lock_wait_end(v);
-	xtc__mbox_wake_receiver(v);
-	xtc__mbox_dropped(v);
-	xtc__mbox_new_peak(v);
-	xtc__mem_failed(v);
-	xtc__task_exit_point(v);
+	drive_task_create_done(v);
+	drive_loop_sleep(v);
+	drive_timer_armed(v);
+	drive_timer_cancelled(v);
+	drive_timer_fired(v);
+	drive_lock_wait_begin(v);
+	drive_park_commit(v);
+	drive_park_wake(v);
+	drive_lock_wait_end(v);
+	drive_mbox_wake_receiver(v);
+	drive_mbox_dropped(v);
+	drive_mbox_new_peak(v);
+	drive_mem_failed(v);
+	drive_task_exit_point(v);
 }
 
 int

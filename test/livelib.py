@@ -249,13 +249,14 @@ def bpftrace_on(name, command, **kw):
                   **kw)
 
 
-def trace_held(tracer, mode, attached):
+def trace_held(tracer, mode, attached, path=None):
     """Traces usdt_convoy MODE --hold, alive until the tracer has printed.
 
     tracer makes the tracer's command from a pid; attached is the line by
     which it tells that it is ready. Returns its output and the program's.
     """
-    with Running([program("usdt_convoy"), mode, "--hold"]) as target:
+    path = path or program("usdt_convoy")
+    with Running([path, mode, "--hold"]) as target:
         pid = target.wait_for(r"^(\d+)$").group(1)
         with Running(tracer(pid), env=keys_env(65536)) as t:
             t.wait_for(attached)
