@@ -4,9 +4,9 @@
  * lock.pml: the amutex on top of the park record.
  *
  * Models (ARCHITECTURE.md, "The amutex" and "Failure";
- * include/xtc_sync.h): a lock word {owner, WAITERS, DEAD}, a FIFO of waiters under a
- * short queue lock, N fibers that lock, unlock and exit; timers that may
- * fire at any moment of a timed wait, late too; a kill of fiber 0 at any
+ * include/xtc_sync.h): a lock word {owner, WAITERS, DEAD}, a FIFO of waiters
+ * under a short queue lock, N fibers that lock, unlock and exit; timers that
+ * may fire at any moment of a timed wait, late too; a kill of fiber 0 at any
  * moment (set the mark, read the word, claim); death of a holder and of a
  * waiter; hand-off to the oldest waiter, and with -DBARGE, chosen at each
  * unlock, the other policy: the lock is freed, the oldest waiter (the heir)
