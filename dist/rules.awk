@@ -7,6 +7,9 @@
 #
 #	awk -v probed=yes|no -f rules.awk selected.txt
 #
+# Objects go to static/ and shared/: BSD make takes a directory named obj for
+# the place where it ought to work.
+#
 # probed=yes: the archive and the shared library are made of the objects that
 # probed.sh prepared (dtrace -G). DIRS and DEPS list what must exist before
 # make reads the result (an include of a missing file is an error in POSIX make).
@@ -40,7 +43,7 @@ function compile(dir, path, cc,	o, d, sub_dir)
 
 function program(name, path, cc, libs,	o)
 {
-	o = compile("obj", path, cc)
+	o = compile("static", path, cc)
 	print name ": " o " libxtc.a"
 	print "\t$(LINK) -o $@ " o " libxtc.a " libs " $(LIBS)"
 	print ""
@@ -58,8 +61,8 @@ function install(path, to)
 }
 
 $1 == "lib" {
-	add("LIB_OBJS", compile("obj", $2, "$(LIB_CC)"))
-	add("LIB_PICS", compile("pic", $2, "$(LIB_CC) $(PIC_CFLAGS)"))
+	add("LIB_OBJS", compile("static", $2, "$(LIB_CC)"))
+	add("LIB_PICS", compile("shared", $2, "$(LIB_CC) $(PIC_CFLAGS)"))
 }
 
 $1 == "test" {
@@ -113,10 +116,10 @@ END {
 	for (i = 1; i <= n; i++)
 		print l[i] " =" lists[l[i]] "\n"
 	if (probed == "yes") {
-		print "ARCHIVE_FROM = probed/obj/objects"
-		print "ARCHIVE_LIST = `cat probed/obj/objects`"
-		print "SHARED_FROM = probed/pic/objects"
-		print "SHARED_LIST = `cat probed/pic/objects`"
+		print "ARCHIVE_FROM = probed/static/objects"
+		print "ARCHIVE_LIST = `cat probed/static/objects`"
+		print "SHARED_FROM = probed/shared/objects"
+		print "SHARED_LIST = `cat probed/shared/objects`"
 	} else {
 		print "ARCHIVE_FROM = $(LIB_OBJS) $(SEMAPHORES)"
 		print "ARCHIVE_LIST = $(LIB_OBJS) $(SEMAPHORES)"

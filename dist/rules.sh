@@ -3,9 +3,8 @@
 # Copyright (c) 2026 The libxtc authors
 #
 # rules.sh: the last step of configure, in the build directory: the selected
-# files, their rules, the platform's features, and flags.stamp, on which every
-# object depends. What did not change is not written, so that make sees no
-# news where there is none.
+# files, their rules, and flags.stamp, on which every object depends. What did
+# not change is not written, so that make sees no news where there is none.
 #
 #	rules.sh TOP AWK PROBED FACTS COMPILER-LINE
 set -e
@@ -31,10 +30,6 @@ sed -n 's/^# DEP //p' rules.mk.new | while read -r dep; do
 	test -f "$dep" || : > "$dep"
 done
 mv -f rules.mk.new rules.mk
-# shellcheck disable=SC2086
-sh "$top/dist/features.sh" selected.txt $compile \
-    > include-generated/xtc_config.h.new
-keep include-generated/xtc_config.h
 printf '%s\n%s\n' "$compile" "$facts" > flags.stamp.new
 keep flags.stamp
 test -e tools || ln -s "$top/tools" tools

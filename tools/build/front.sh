@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# Copyright (c) 2026 The libxtc authors
+#
+# front.sh: what the top Makefile does with a build directory, whichever of
+# the two build systems it is of.
+#
+#	front.sh DIR TARGET...		configures DIR where needed, and makes
+#					all, check, bench, soak, install, ...
+#
+# From the environment: CONFIGURE_ARGS; BUILD=meson for meson in a new DIR,
+# with MESON_ARGS; TESTS, names for check; MAKE. A directory that somebody
+# configured by hand is taken as it is. One made here is configured again when
+# other arguments are asked for, or when probes have become possible since.
+set -e
+top=$(cd "$(dirname "$0")/../.." && pwd)
+dir=$1
+shift
+make=${MAKE:-make}
+
+how=configure
+test -e "$dir/build.ninja" && how=meson
+test -e "$dir/xtc.env" || how=${BUILD:-configure}
+
+configure()
+{
+	echo "configuring $dir"
+	mkdir -p "$dir"
+	if [ "$how" = meson ]; then
+		args=${MESON_ARGS--Ddtrace=auto}
+		rm -rf "$dir/meson-private"
+		eval "meson setup $args \"\$dir\" \"\$top\"" \
+		    > "$dir/front.log" 2>&1 || {
+			tail -n 20 "$dir/front.log" >&2
+			exit 1
+		}
+		grep 'Message: probes' "$dir/front.log"
+	else
+		args=${CONFIGURE_ARGS---enable-dtrace=auto}
+		configure=$top/dist/configure
+		parent=$(cd "$dir/.." && pwd)
+		test "$parent" = "$top" && configure=../dist/configure
+		# shellcheck disable=SC2086
+		(cd "$dir" && eval "$configure $args") \
+		    > "$dir/front.log" 2>&1 || {
+			tail -n 20 "$dir/front.log" >&2
+			exit 1
+		}
+		grep 'configure: ' "$dir/front.log"
+	fi
+	echo "$wanted" > "$dir/.front"
+}
+
+# Was DIR configured without probes although they can be had by now?
+probes_possible_now()
+{
+	grep '^XTC_DTRACE=no$' "$dir/xtc.env" > /dev/null || return 1
+	case $(sed -n 1p "$dir/.front") in
+	*dtrace=auto*) ;;
+	*) return 1 ;;
+	esac
+	case $(sh "$top/dist/dtrace.sh" auto "$(uname -s |
+	    tr '[:upper:]' '[:lower:]')" no "${CC:-cc}") in
+	"no "* | error:*) return 1 ;;
+	esac
+}
+
+if [ "$how" = meson ]; then
+	wanted="${MESON_ARGS--Ddtrace=auto}"
+	given=${MESON_ARGS+yes}
+else
+	wanted="${CONFIGURE_ARGS---enable-dtrace=auto}"
+	given=${CONFIGURE_ARGS+yes}
+fi
+wanted="$wanted CC=$CC CFLAGS=$CFLAGS"
+if [ ! -e "$dir/xtc.env" ]; then
+	configure
+elif [ ! -e "$dir/.front" ]; then
+	:
+elif [ "$given" = yes ] && [ "$(cat "$dir/.front")" != "$wanted" ]; then
+	configure
+elif probes_possible_now; then
+	configure
+fi
+
+if [ "$how" = configure ]; then
+	cd "$dir"
+	for target
+	do
+		$make "$target" ${TESTS:+TESTS="$TESTS"}
+	done
+	exit
+fi
+for target
+do
+	case $target in
+	all) meson compile -C "$dir" > "$dir/front.log" 2>&1 || {
+		cat "$dir/front.log" >&2
+		exit 1
+	    } ;;
+	install | clean) ninja -C "$dir" "$target" ;;
+	check)
+		# shellcheck disable=SC2086
+		meson test -C "$dir" $TESTS ;;
+	*)
+		echo "front.sh: meson builds have no target $target" >&2
+		exit 2 ;;
+	esac
+done
