@@ -423,10 +423,13 @@ mbox_park(struct xtc_task *me, struct xtc__wait *w)
 	    MBOX_WAITING, memory_order_acq_rel, memory_order_relaxed))
 		return xtc__wait_cancel(w);
 	cause = xtc__wait_commit(w);
-	/* take back the ticket, if no sender has */
-	top = MBOX_WAITING;
-	(void)atomic_compare_exchange_strong_explicit(&me->mbox.top, &top,
-	    MBOX_EMPTY, memory_order_acq_rel, memory_order_relaxed);
+	/* take back the ticket, if no sender has. Relaxed: once it is gone it
+	 * stays gone, since only we put it there */
+	top = atomic_load_explicit(&me->mbox.top, memory_order_relaxed);
+	if (top == MBOX_WAITING)
+		(void)atomic_compare_exchange_strong_explicit(&me->mbox.top,
+		    &top, MBOX_EMPTY, memory_order_acq_rel,
+		    memory_order_relaxed);
 	return cause;
 }
 
