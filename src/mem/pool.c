@@ -16,7 +16,7 @@
  * Design, after Bonwick and Adams, "Magazines and Vmem", USENIX 2001. A loop
  * has two magazines, `loaded` and `spare`; the spare one is empty or holds a
  * whole batch. When loaded is empty and spare is not, or loaded is full and
- * spare is empty, they trade places: so a loop that goes back and forth over
+ * spare is empty, they change places: so a loop that goes back and forth over
  * the edge of a batch does not go to the depot each time. Otherwise a whole
  * batch is fetched from the depot, or handed to it.
  *
@@ -54,7 +54,7 @@
 
 struct pool_batch {
 	struct pool_batch *next;
-	struct xtc__pool_object *first;
+	xtc__pool_list list;
 };
 
 struct pool_chunk {
@@ -68,8 +68,7 @@ struct pool_chunk {
 /* All below the lock belongs to its holder. */
 struct pool_depot {
 	_Alignas(XTC__CACHE_PAIR) struct xtc__qlock lock;
-	uint32_t n_loose;		/* less than a batch */
-	struct xtc__pool_object *loose;
+	xtc__pool_list loose;		/* less than a batch */
 	struct pool_batch *full;
 	struct pool_batch *records;	/* not in use */
 	struct pool_chunk *fresh;
@@ -89,6 +88,11 @@ struct pool_kind {
 static const struct pool_kind pool_kinds[XTC__POOL_COUNT] = {
 	XTC__POOL_TABLE(POOL_KIND)
 };
+
+#define POOL_FITS(name, bytes, batch, where) \
+	_Static_assert((bytes) >= 64 && ((bytes) & ((bytes) - 1)) == 0 && \
+	    (batch) <= XTC__POOL_COUNT_MASK, "a count fits below an address");
+XTC__POOL_TABLE(POOL_FITS)
 
 /* Free objects stay for the next loop, so this outlives them all. */
 static struct pool_depot pool_depots[XTC__POOL_COUNT];
@@ -116,19 +120,17 @@ xtc__mags_self(void)
 	return pool_mags_here;
 }
 
-/* Objects linked one behind the other, the last to NULL. */
-static struct xtc__pool_object *
+/* The objects of a new batch. */
+static xtc__pool_list
 pool_link_fresh(const struct pool_kind *k, char *p)
 {
-	struct xtc__pool_object *o;
+	xtc__pool_list list = 0;
 	uint32_t i;
 
 	memset(p, 0, (size_t)k->bytes * k->batch);
-	for (i = 0; i + 1 < k->batch; i++) {
-		o = (void *)(p + (size_t)i * k->bytes);
-		o->next = (void *)(p + (size_t)(i + 1) * k->bytes);
-	}
-	return (void *)p;
+	for (i = k->batch; i > 0; i--)
+		list = xtc__pool_push(list, p + (size_t)(i - 1) * k->bytes);
+	return list;
 }
 
 /* Locked. Memory for a batch from a chunk with some left, or NULL. */
@@ -185,160 +187,151 @@ pool_grow(struct pool_depot *d, const struct pool_kind *k)
 
 /* Locked. A whole batch of free objects joins the depot's. */
 static void
-pool_give_batch(struct pool_depot *d, struct xtc__pool_object *first)
+pool_give_batch(struct pool_depot *d, xtc__pool_list list)
 {
 	struct pool_batch *b = d->records;
 
 	/* a record was made for every batch there ever was */
 	XTC_ASSERT(b != NULL);
 	d->records = b->next;
-	b->first = first;
+	b->list = list;
 	b->next = d->full;
 	d->full = b;
 	d->n_full++;
 }
 
-/* Locked. A whole batch, or NULL. */
-static struct xtc__pool_object *
+/* Locked. A whole batch, or 0. */
+static xtc__pool_list
 pool_take_batch(struct pool_depot *d)
 {
 	struct pool_batch *b = d->full;
 
 	if (b == NULL)
-		return NULL;
+		return 0;
 	d->full = b->next;
 	d->n_full--;
 	b->next = d->records;
 	d->records = b;
-	return b->first;
+	return b->list;
 }
 
-/*
- * Free objects, linked, *n of them: a batch, or what was loose. NULL: no
- * memory. Known by now: the caller has none left.
- */
-static struct xtc__pool_object *
-pool_depot_take(struct pool_depot *d, const struct pool_kind *k, uint32_t *n)
+/* Free objects: a batch, or what was loose. 0: no memory. */
+static xtc__pool_list
+pool_depot_take(struct pool_depot *d, const struct pool_kind *k)
 {
-	struct xtc__pool_object *o;
+	xtc__pool_list list;
 	char *fresh;
 
 	do {
-		*n = k->batch;
 		fresh = NULL;
 		xtc__qlock_lock(&d->lock);
-		o = pool_take_batch(d);
-		if (o == NULL && d->loose != NULL) {
-			o = d->loose;
-			*n = d->n_loose;
-			d->loose = NULL;
-			d->n_loose = 0;
+		list = pool_take_batch(d);
+		if (list == 0) {
+			list = d->loose;
+			d->loose = 0;
 		}
-		if (o == NULL)
+		if (list == 0)
 			fresh = pool_cut(d, k);
 		xtc__qlock_unlock(&d->lock);
-		if (o != NULL)
-			return o;
+		if (list != 0)
+			return list;
 		if (fresh != NULL)
 			return pool_link_fresh(k, fresh);
 	} while (pool_grow(d, k) == 0);
-	return NULL;
+	return 0;
 }
 
 /* Locked. */
 static void
-pool_give_loose(struct pool_depot *d, const struct pool_kind *k,
-    struct xtc__pool_object *o)
+pool_give_loose(struct pool_depot *d, const struct pool_kind *k, void *object)
 {
-	o->next = d->loose;
-	d->loose = o;
-	if (++d->n_loose == k->batch) {
+	d->loose = xtc__pool_push(d->loose, object);
+	if (xtc__pool_count(d->loose) == k->batch) {
 		pool_give_batch(d, d->loose);
-		d->loose = NULL;
-		d->n_loose = 0;
+		d->loose = 0;
 	}
 }
 
-/* One object for a thread without magazines; the rest of a batch is loose. */
+/*
+ * One object for a thread without magazines: a loose one. Where there is none
+ * a whole batch becomes the loose ones first.
+ */
 static void *
 pool_get_single(struct pool_depot *d, const struct pool_kind *k)
 {
-	struct xtc__pool_object *o, *rest, *next;
-	uint32_t n;
+	struct xtc__pool_object *o;
+	xtc__pool_list batch = 0;
+	char *fresh;
 
-	xtc__qlock_lock(&d->lock);
-	o = d->loose;
-	if (o != NULL) {
-		d->loose = o->next;
-		d->n_loose--;
+	for (;;) {
+		o = NULL;
+		fresh = NULL;
+		xtc__qlock_lock(&d->lock);
+		if (batch != 0)
+			pool_give_batch(d, batch);
+		if (d->loose == 0)
+			d->loose = pool_take_batch(d);
+		if (d->loose != 0) {
+			o = xtc__pool_first(d->loose);
+			d->loose = o->rest;
+		} else
+			fresh = pool_cut(d, k);
+		xtc__qlock_unlock(&d->lock);
+		if (o != NULL)
+			return o;
+		batch = 0;
+		if (fresh != NULL)
+			batch = pool_link_fresh(k, fresh);
+		else if (pool_grow(d, k) != 0)
+			return NULL;
 	}
-	xtc__qlock_unlock(&d->lock);
-	if (o != NULL)
-		return o;
-	o = pool_depot_take(d, k, &n);
-	if (o == NULL)
-		return NULL;
-	xtc__qlock_lock(&d->lock);
-	for (rest = o->next; rest != NULL; rest = next) {
-		next = rest->next;
-		pool_give_loose(d, k, rest);
-	}
-	xtc__qlock_unlock(&d->lock);
-	return o;
 }
 
 XTC__COLD void *
 xtc__pool_get_slow(struct xtc__mags *m, unsigned pool)
 {
-	const struct pool_kind *k = &pool_kinds[pool];
 	struct xtc__pool_object *o;
 	struct xtc__mag *g;
-	uint32_t n;
 
 	XTC_DEBUG_ASSERT(pool < XTC__POOL_COUNT);
 	if (m == NULL)
-		return pool_get_single(&pool_depots[pool], k);
+		return pool_get_single(&pool_depots[pool], &pool_kinds[pool]);
 	g = &m->mag[pool];
-	XTC_DEBUG_ASSERT(g->loaded == NULL && g->room == k->batch);
-	o = g->spare;
-	n = k->batch;
-	if (o != NULL)
-		g->spare = NULL;
-	else
-		o = pool_depot_take(&pool_depots[pool], k, &n);
-	if (o == NULL)
+	XTC_ASSERT(g->batch == pool_kinds[pool].batch && g->loaded == 0);
+	g->loaded = g->spare;
+	g->spare = 0;
+	if (g->loaded == 0)
+		g->loaded = pool_depot_take(&pool_depots[pool],
+		    &pool_kinds[pool]);
+	if (g->loaded == 0)
 		return NULL;
-	g->loaded = o->next;
-	g->room = k->batch - n + 1;
+	o = xtc__pool_first(g->loaded);
+	g->loaded = o->rest;
 	return o;
 }
 
 XTC__COLD void
 xtc__pool_put_slow(struct xtc__mags *m, unsigned pool, void *object)
 {
-	const struct pool_kind *k = &pool_kinds[pool];
 	struct pool_depot *d = &pool_depots[pool];
-	struct xtc__pool_object *o = object;
 	struct xtc__mag *g;
 
 	XTC_DEBUG_ASSERT(pool < XTC__POOL_COUNT);
 	if (m == NULL) {
 		xtc__qlock_lock(&d->lock);
-		pool_give_loose(d, k, o);
+		pool_give_loose(d, &pool_kinds[pool], object);
 		xtc__qlock_unlock(&d->lock);
 		return;
 	}
 	g = &m->mag[pool];
-	XTC_DEBUG_ASSERT(g->room == 0);
-	if (g->spare != NULL) {
+	XTC_ASSERT(g->batch == pool_kinds[pool].batch);
+	if (g->spare != 0) {
 		xtc__qlock_lock(&d->lock);
 		pool_give_batch(d, g->spare);
 		xtc__qlock_unlock(&d->lock);
 	}
 	g->spare = g->loaded;
-	o->next = NULL;
-	g->loaded = o;
-	g->room = k->batch - 1;
+	g->loaded = xtc__pool_push(0, object);
 }
 
 void
@@ -347,26 +340,28 @@ xtc__mags_init(struct xtc__mags *m)
 	unsigned i;
 
 	for (i = 0; i < XTC__POOL_COUNT; i++) {
-		m->mag[i].loaded = NULL;
-		m->mag[i].spare = NULL;
-		m->mag[i].room = pool_kinds[i].batch;
+		m->mag[i].loaded = 0;
+		m->mag[i].spare = 0;
+		m->mag[i].batch = pool_kinds[i].batch;
 	}
 }
 
 void
 xtc__mags_flush(struct xtc__mags *m)
 {
-	struct xtc__pool_object *o, *next;
+	struct xtc__pool_object *o;
+	xtc__pool_list list;
 	struct pool_depot *d;
 	unsigned i;
 
 	for (i = 0; i < XTC__POOL_COUNT; i++) {
 		d = &pool_depots[i];
 		xtc__qlock_lock(&d->lock);
-		if (m->mag[i].spare != NULL)
+		if (m->mag[i].spare != 0)
 			pool_give_batch(d, m->mag[i].spare);
-		for (o = m->mag[i].loaded; o != NULL; o = next) {
-			next = o->next;
+		for (list = m->mag[i].loaded; list != 0;) {
+			o = xtc__pool_first(list);
+			list = o->rest;
 			pool_give_loose(d, &pool_kinds[i], o);
 		}
 		xtc__qlock_unlock(&d->lock);
@@ -377,12 +372,12 @@ xtc__mags_flush(struct xtc__mags *m)
 void
 xtc__pool_stat(unsigned pool, struct xtc__pool_stat *out)
 {
-	const struct pool_kind *k = &pool_kinds[pool];
+	uint32_t batch = pool_kinds[pool].batch;
 	struct pool_depot *d = &pool_depots[pool];
 
 	xtc__qlock_lock(&d->lock);
-	out->made = d->n_cut * k->batch;
-	out->in_depot = d->n_full * k->batch + d->n_loose;
+	out->made = d->n_cut * batch;
+	out->in_depot = d->n_full * batch + xtc__pool_count(d->loose);
 	out->chunks = d->n_chunks;
 	xtc__qlock_unlock(&d->lock);
 }
@@ -391,7 +386,6 @@ uint64_t
 xtc__mags_count(const struct xtc__mags *m, unsigned pool)
 {
 	const struct xtc__mag *g = &m->mag[pool];
-	uint32_t batch = pool_kinds[pool].batch;
 
-	return (batch - g->room) + (g->spare != NULL ? batch : 0);
+	return xtc__pool_count(g->loaded) + xtc__pool_count(g->spare);
 }

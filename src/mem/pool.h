@@ -18,17 +18,18 @@
 
 /*
  * The pools: X(name, object bytes, objects a batch, alloc-fail's where). The
- * sizes are powers of two and the alignment too, up to 128. A batch is what
- * travels between a magazine and the depot; a magazine holds up to two.
+ * sizes are powers of two from 64 up, and the alignment is the size, at most
+ * 128. A batch, at most 63 objects, is what travels between a magazine and
+ * the depot; a magazine holds up to two.
  */
 #define XTC__POOL_TABLE(X) \
-	X(XTC__POOL_TIMER, 128, 64, XTC_ALLOC_SLAB) \
-	X(XTC__POOL_AMUTEX, 128, 64, XTC_ALLOC_SLAB) \
+	X(XTC__POOL_TIMER, 128, 63, XTC_ALLOC_SLAB) \
+	X(XTC__POOL_AMUTEX, 128, 63, XTC_ALLOC_SLAB) \
 	X(XTC__POOL_RECORD, 256, 16, XTC_ALLOC_SLAB) \
-	X(XTC__POOL_ATEXIT, 64, 64, XTC_ALLOC_SLAB) \
-	X(XTC__POOL_ENV0, 64, 64, XTC_ALLOC_ENVELOPE) \
-	X(XTC__POOL_ENV1, 128, 64, XTC_ALLOC_ENVELOPE) \
-	X(XTC__POOL_ENV2, 256, 64, XTC_ALLOC_ENVELOPE) \
+	X(XTC__POOL_ATEXIT, 64, 63, XTC_ALLOC_SLAB) \
+	X(XTC__POOL_ENV0, 64, 63, XTC_ALLOC_ENVELOPE) \
+	X(XTC__POOL_ENV1, 128, 63, XTC_ALLOC_ENVELOPE) \
+	X(XTC__POOL_ENV2, 256, 63, XTC_ALLOC_ENVELOPE) \
 	X(XTC__POOL_ENV3, 512, 32, XTC_ALLOC_ENVELOPE) \
 	X(XTC__POOL_ENV4, 1024, 16, XTC_ALLOC_ENVELOPE) \
 	X(XTC__POOL_ENV5, 2048, 16, XTC_ALLOC_ENVELOPE) \
@@ -41,16 +42,25 @@ enum xtc__pool_id {
 };
 #undef XTC__POOL_ENUM
 
-/* A free object. */
+/*
+ * A list of free objects is one word: the address of its first object, which
+ * leaves six bits free, and in these how many there are. So what links a free
+ * object to the next also says how long the rest is, and no counter has to be
+ * kept (one took longer than all else: each get waited for the last put's).
+ */
+typedef uintptr_t xtc__pool_list;
+
+#define XTC__POOL_COUNT_MASK	((xtc__pool_list)63)
+
 struct xtc__pool_object {
-	struct xtc__pool_object *next;
+	xtc__pool_list rest;
 };
 
 /* Belongs to the thread that runs the loop. */
 struct xtc__mag {
-	struct xtc__pool_object *loaded;	/* taken from, given to */
-	struct xtc__pool_object *spare;		/* a whole batch, or NULL */
-	uint32_t room;		/* objects that loaded still takes */
+	xtc__pool_list loaded;	/* taken from, given to */
+	xtc__pool_list spare;	/* a whole batch, or empty (0) */
+	xtc__pool_list batch;	/* objects, the most that loaded takes */
 };
 
 /* One in each loop. */
@@ -69,6 +79,29 @@ void	xtc__mags_leave(void);
  * may have moved to another thread since it asked last. */
 struct xtc__mags *xtc__mags_self(void);
 
+/* Of a list that is not empty. */
+static inline struct xtc__pool_object *
+xtc__pool_first(xtc__pool_list list)
+{
+	return (struct xtc__pool_object *)(list & ~XTC__POOL_COUNT_MASK);
+}
+
+static inline unsigned
+xtc__pool_count(xtc__pool_list list)
+{
+	return (unsigned)(list & XTC__POOL_COUNT_MASK);
+}
+
+/* The list with one more in front; it has less than 63. */
+static inline xtc__pool_list
+xtc__pool_push(xtc__pool_list list, void *object)
+{
+	struct xtc__pool_object *o = object;
+
+	o->rest = list;
+	return (xtc__pool_list)o + xtc__pool_count(list) + 1;
+}
+
 void	*xtc__pool_get_slow(struct xtc__mags *m, unsigned pool);
 void	xtc__pool_put_slow(struct xtc__mags *m, unsigned pool, void *object);
 
@@ -85,11 +118,10 @@ xtc__pool_get(struct xtc__mags *m, unsigned pool)
 	if (XTC__UNLIKELY(m == NULL))
 		return xtc__pool_get_slow(m, pool);
 	g = &m->mag[pool];
-	o = g->loaded;
-	if (XTC__UNLIKELY(o == NULL))
+	if (XTC__UNLIKELY(g->loaded == 0))
 		return xtc__pool_get_slow(m, pool);
-	g->loaded = o->next;
-	g->room++;
+	o = xtc__pool_first(g->loaded);
+	g->loaded = o->rest;
 	return o;
 }
 
@@ -97,7 +129,6 @@ xtc__pool_get(struct xtc__mags *m, unsigned pool)
 static inline void
 xtc__pool_put(struct xtc__mags *m, unsigned pool, void *object)
 {
-	struct xtc__pool_object *o = object;
 	struct xtc__mag *g;
 
 	if (XTC__UNLIKELY(m == NULL)) {
@@ -105,13 +136,11 @@ xtc__pool_put(struct xtc__mags *m, unsigned pool, void *object)
 		return;
 	}
 	g = &m->mag[pool];
-	if (XTC__UNLIKELY(g->room == 0)) {
+	if (XTC__UNLIKELY(xtc__pool_count(g->loaded) >= g->batch)) {
 		xtc__pool_put_slow(m, pool, object);
 		return;
 	}
-	o->next = g->loaded;
-	g->loaded = o;
-	g->room--;
+	g->loaded = xtc__pool_push(g->loaded, object);
 }
 
 /* For tests and dumps: where a pool's objects are. Takes the depot's lock. */
