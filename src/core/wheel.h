@@ -12,27 +12,32 @@
 #define XTC__WHEEL_BITS		6
 #define XTC__WHEEL_SLOTS	64
 #define XTC__WHEEL_LEVELS	11	/* 11 * 6 bits hold an int64_t */
+#define XTC__WHEEL_BANKS	2	/* a level's own slots and the next */
 
 /* Part of whatever has a deadline. All zero: on no wheel. */
 struct xtc__wheel_node {
-	struct xtc__wheel_node *next;	/* a ring: the last one's is the first */
+	struct xtc__wheel_node *next;	/* of a ring */
 	struct xtc__wheel_node *prev;
 	int64_t deadline;		/* as it was given to add */
 	uint8_t level;
-	uint8_t slot;
+	uint8_t slot;			/* of both banks: 0 to 127 */
 	uint8_t on;			/* 1: it is on a wheel */
 };
 
+/* Valid where the bitmap says so. */
 struct xtc__wheel_slot {
-	struct xtc__wheel_node *first;	/* valid where the bitmap says so */
+	struct xtc__wheel_node *first;	/* NULL: all are in the level below */
 	int64_t bound;			/* no deadline in here is earlier */
 };
 
 struct xtc__wheel {
 	int64_t time;			/* everything due before is out */
 	uint64_t levels;		/* bit: the level has a used slot */
-	uint64_t used[XTC__WHEEL_LEVELS];	/* bit: the slot has nodes */
-	struct xtc__wheel_slot slot[XTC__WHEEL_LEVELS][XTC__WHEEL_SLOTS];
+	/* bit: the slot has nodes */
+	uint64_t used[XTC__WHEEL_LEVELS][XTC__WHEEL_BANKS];
+	uint8_t split[XTC__WHEEL_LEVELS];	/* the slot split early */
+	struct xtc__wheel_slot slot[XTC__WHEEL_LEVELS]
+	    [XTC__WHEEL_BANKS * XTC__WHEEL_SLOTS];
 };
 
 /* An empty wheel whose time is now (not negative). */
