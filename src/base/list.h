@@ -20,7 +20,8 @@ struct xtc__list {
 };
 
 /* The element of the given type whose member l is. */
-#define XTC__LIST_ENTRY(l, type, member)	XTC__CONTAINER_OF(l, type, member)
+#define XTC__LIST_ENTRY(l, type, member) \
+	XTC__CONTAINER_OF(l, type, member)
 
 /* For each link of the list; it must not be removed meanwhile. */
 #define XTC__LIST_FOREACH(l, head) \
