@@ -15,7 +15,7 @@
 #include "xtc_base.h"
 
 static int
-futex_sleep(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
+futex_address_sleep(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
 {
 	int64_t left_ns;
 
@@ -41,7 +41,7 @@ xtc__os_futex_wait(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
 	/* relaxed: the caller looks again, in the order that it needs. */
 	if (atomic_load_explicit(w, memory_order_relaxed) != expect)
 		return XTC_OK;
-	if (futex_sleep(w, expect, deadline_ns) == -1)
+	if (futex_address_sleep(w, expect, deadline_ns) == -1)
 		err = errno;
 	errno = saved;
 	XTC_ASSERT(err == 0 || err == EINTR || err == ETIMEDOUT ||

@@ -6,6 +6,7 @@
  * refuses it, which splits the mapping and so is bounded by
  * vm.max_map_count.
  */
+#define _GNU_SOURCE
 #include "os/pages.h"
 
 #include <errno.h>

@@ -59,7 +59,7 @@ futex_room_of(const void *w)
 
 /* Mutex held. 0 or an errno. */
 static int
-futex_sleep(struct futex_room *room, int64_t deadline_ns)
+futex_room_sleep(struct futex_room *room, int64_t deadline_ns)
 {
 	struct timespec ts;
 
@@ -82,7 +82,7 @@ xtc__os_futex_wait(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
 	(void)pthread_mutex_lock(&room->mutex);
 	/* relaxed: a store that was told of is ordered by the mutex. */
 	if (atomic_load_explicit(w, memory_order_relaxed) == expect)
-		err = futex_sleep(room, deadline_ns);
+		err = futex_room_sleep(room, deadline_ns);
 	(void)pthread_mutex_unlock(&room->mutex);
 	errno = saved;
 	/* A system that rounds its timers down would be early; look. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Copyright (c) 2026 The libxtc authors */
 /* pages.c (POSIX): guards by mprotect. */
+#define _DEFAULT_SOURCE
 #include "os/pages.h"
 
 #include <errno.h>
