@@ -22,7 +22,7 @@
 word=$1 os=$2 lto=$3
 shift 3
 deb="systemtap-sdt-dev (Debian) or systemtap-sdt-devel (Fedora)"
-work=$(mktemp -d "${TMPDIR:-/tmp}/xtc-dtrace.XXXXXX") || exit 1
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' 0
 trap 'exit 1' 1 2 15
 

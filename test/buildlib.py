@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: ISC
+# Copyright (c) 2026 The libxtc authors
+"""What the tests of the build system share."""
+
+import os
+import shutil
+
+from livelib import SRC
+
+BUILD_SECONDS = 400
+PARTS = ("dist", "include", "src", "tools", "man", "test", "examples", "docs",
+         "meson.build", "meson_options.txt")
+
+
+def copy_tree(to):
+    """The sources in a place where they may be touched."""
+    os.makedirs(to)
+    for name in PARTS:
+        path = os.path.join(SRC, name)
+        if os.path.isdir(path):
+            shutil.copytree(path, os.path.join(to, name), symlinks=True,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(path, to)
+    return to
