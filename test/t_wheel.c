@@ -433,6 +433,28 @@ START_TEST(a_full_slot_is_split_in_any_state)
 }
 END_TEST
 
+START_TEST(each_look_splits_a_little_of_a_full_slot)
+{
+	int i, looks, moved = 0, before;
+
+	oracle_init(INT64_C(1) << 36);
+	for (i = 0; i < N_NODES; i++)
+		both_add(i, (INT64_C(65) << 30) + i * 1000);
+	T_EQ(nodes[0].level, 5);
+	for (looks = 0; moved < N_NODES; looks++) {
+		T_TRUE(looks < 100);
+		T_EQ(both_expire(told + 1), 0);
+		before = moved;
+		for (i = moved = 0; i < N_NODES; i++)
+			moved += nodes[i].level < 5;
+		T_TRUE(moved > before && moved - before <= 100);
+	}
+	while (both_expire(INT64_C(66) << 30))
+		continue;
+	T_EQ(n_entries, 0);
+}
+END_TEST
+
 /* Many nodes: order, count and never early, without an oracle. */
 #define N_MANY	100000
 static struct xtc__wheel_node many[N_MANY];
@@ -488,6 +510,7 @@ main(void)
 	t_case_bare(s, a_million_random_operations_agree_with_a_sorted_array,
 	    60);
 	t_case_bare(s, a_full_slot_is_split_in_any_state, 60);
+	t_case_bare(s, each_look_splits_a_little_of_a_full_slot, 5);
 	t_case_bare(s, a_hundred_thousand_come_out_in_order, 20);
 	t_case_bare(s, a_wheel_stays_small, 5);
 	return t_main(s);
