@@ -18,8 +18,8 @@
  * A fiber started without a handle (out NULL) ends by itself. One started
  * with a handle keeps its result until it is awaited: everybody who waits
  * when it ends gets the result; if nobody waits then, the first await to
- * come collects it. After that, after xtc_task_detach(), or after
- * xtc_loop_fini() of its loop, the handle is no longer valid.
+ * come collects it. After that, or after xtc_task_detach(), the handle is
+ * no longer valid. It outlives the loop: until then its stack stays taken.
  *
  *	function		may park	allocates	called from
  *	xtc_async		no		yes		any thread
@@ -65,9 +65,9 @@ XTC_API int xtc_task_detach(xtc_task_t *task);
 XTC_API void xtc_yield(void);
 
 /*
- * A budget for fibers that compute: budget_ns since the first check after
- * they last came on (0: none, the default). xtc_yield_check(): 1 if it is
- * used up.
+ * A budget for fibers that compute: budget_ns since they last came on (0:
+ * none, the default; with one, each switch reads the clock). A fiber that
+ * sets one starts its own anew. xtc_yield_check(): 1 if it is used up.
  * xtc_yield_if_due(): yields then, and returns 1. The count is how often it
  * was found used up on this loop. XTC_E_INVAL: loop NULL, budget negative.
  */

@@ -196,22 +196,20 @@ xtc_yield_set_budget(xtc_loop_t *loop, int64_t budget_ns)
 {
 	if (loop == NULL || budget_ns < 0)
 		return XTC_E_INVAL;
+	if (xtc__loop_self() == loop)
+		loop->on_ns = xtc__loop_clock(loop);
 	/* Relaxed: a number on its own. */
 	atomic_store_explicit(&loop->budget_ns, budget_ns,
 	    memory_order_relaxed);
 	return XTC_OK;
 }
 
-/*
- * When a fiber came on is not noted at each switch; its first check after
- * one takes the time, and its budget counts from there.
- */
 int
 xtc_yield_check(void)
 {
 	struct xtc_loop *loop = xtc__loop_self();
 	struct xtc_task *me;
-	int64_t budget_ns, now;
+	int64_t budget_ns;
 
 	if (loop == NULL || (me = loop->cur) == NULL)
 		return 0;
@@ -221,12 +219,7 @@ xtc_yield_check(void)
 	    memory_order_relaxed);
 	if (budget_ns == 0)
 		return 0;
-	now = xtc__loop_clock(loop);
-	if (me->check_turn != loop->turn) {
-		me->check_turn = loop->turn;
-		me->check_start_ns = now;
-	}
-	if (now - me->check_start_ns < budget_ns)
+	if (xtc__loop_clock(loop) - loop->on_ns < budget_ns)
 		return 0;
 	/* Relaxed: a statistic. */
 	atomic_fetch_add_explicit(&loop->due_count, 1, memory_order_relaxed);

@@ -199,6 +199,15 @@ xtc__loop_post_switch(struct xtc_loop *loop)
 	}
 }
 
+/* Then, and only then, each switch looks at the clock. */
+static inline int
+loop_has_yield_budget(struct xtc_loop *loop)
+{
+	/* Relaxed: a number on its own. */
+	return atomic_load_explicit(&loop->budget_ns, memory_order_relaxed) !=
+	    0;
+}
+
 struct xtc_loop *
 xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
     enum xtc__post post)
@@ -207,9 +216,10 @@ xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
 	void *sp;
 
 	XTC_DEBUG_ASSERT(loop->cur == me);
-	loop->turn++;
 	if (--loop->budget > 0)
 		next = loop_pick(loop);
+	if (XTC__UNLIKELY(loop_has_yield_budget(loop)))
+		loop->on_ns = xtc__loop_clock(loop);
 	loop->left = me;
 	loop->post = (uint8_t)post;
 	loop->cur = next;
@@ -226,7 +236,8 @@ xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
 static void
 loop_enter(struct xtc_loop *loop, struct xtc_task *t)
 {
-	loop->turn++;
+	if (loop_has_yield_budget(loop))
+		loop->on_ns = loop->now_ns;
 	loop->left = NULL;
 	loop->post = XTC__POST_NONE;
 	loop->cur = t;
@@ -348,8 +359,9 @@ loop_visit(struct xtc_loop *loop)
 	if (loop->budget <= 0)
 		loop_adapt_budget(loop, now - loop->now_ns);
 	loop->now_ns = now;
-	loop_take_inbox(loop);
+	/* in this order: what was spawned before a timer was set runs first */
 	xtc__timer_run(loop);
+	loop_take_inbox(loop);
 	if (now - loop->polled_ns >= BUDGET_NS &&
 	    xtc__poll_has_fds(loop->poller))
 		loop_ask_poller(loop, 0, &events);
@@ -405,10 +417,10 @@ loop_turns(struct xtc_loop *loop)
 	struct xtc_task *t;
 
 	for (;;) {
-		loop_visit(loop);
 		if (!loop->finishing && (atomic_load_explicit(&loop->inbox,
 		    memory_order_acquire) & XTC__INBOX_STOP) != 0)
 			break;
+		loop_visit(loop);
 		t = loop_pick(loop);
 		if (t != NULL)
 			loop_enter(loop, t);
@@ -468,7 +480,7 @@ xtc_loop_init(xtc_loop_t **out)
 	}
 	loop->now_ns = xtc__loop_clock(loop);
 	loop->polled_ns = loop->now_ns;
-	loop->budget_full = 1;
+	loop->budget_full = BUDGET_MAX;
 	loop->index = xtc__loop_index_get();
 	xtc__mags_init(&loop->mags);
 	xtc__wheel_init(&loop->wheel, loop->now_ns);
@@ -527,9 +539,9 @@ xtc_loop_fini(xtc_loop_t *loop)
 		return XTC_E_INVAL;
 	loop->finishing = 1;
 	loop_take_inbox(loop);
+	(void)xtc__task_kill_all(loop);
 	loop_turns(loop);
 	xtc__timer_drop_all(loop);
-	xtc__task_collect_all(loop);
 	loop_await_owed(loop);
 	xtc__task_cache_flush(&loop->tasks);
 	xtc__mags_flush(&loop->mags);

@@ -52,7 +52,7 @@ struct xtc_loop {
 	uint8_t post;			/* enum xtc__post */
 	int budget;			/* switches before the next visit */
 	int next_left;			/* next_up runs before the queue's */
-	uint64_t turn;			/* switches so far */
+	int64_t on_ns;			/* when cur came on, with budget_ns */
 	struct xtc__seams *seams;	/* NULL: the real world */
 	void *sp;			/* of the loop's own stack */
 

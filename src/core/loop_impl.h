@@ -16,11 +16,10 @@ int	xtc__loop_index_get(void);
 void	xtc__loop_index_put(int);
 
 /*
- * At the end of a loop: kill those of its fibers that are not killed yet
- * (how many that were), and free the results that nobody has collected.
+ * At the end of a loop: kill those of its fibers that are not killed yet;
+ * how many that were.
  */
 unsigned xtc__task_kill_all(struct xtc_loop *);
-void	xtc__task_collect_all(struct xtc_loop *);
 
 /* async.c: a fiber has ended; its result goes to those who wait for it. */
 void	xtc__async_finish(struct xtc_task *);

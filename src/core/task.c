@@ -336,7 +336,6 @@ task_prepare(struct xtc_task *t, struct xtc_loop *loop,
 	t->arg = args->arg;
 	t->at_exit = NULL;
 	t->on_exit = NULL;
-	t->check_turn = 0;
 	t->reason = 0;
 	t->exiting = 0;
 	t->aborted = 0;
@@ -492,27 +491,4 @@ xtc__task_kill_all(struct xtc_loop *loop)
 		n++;
 	}
 	return n;
-}
-
-void
-xtc__task_collect_all(struct xtc_loop *loop)
-{
-	uint32_t slot, slots = xtc__task_slots();
-	struct xtc_task *t;
-	int left;
-
-	for (slot = 0; slot < slots; slot++) {
-		t = xtc__task_at(slot);
-		/* Relaxed: nothing of this loop runs any more. */
-		if (t == NULL || atomic_load_explicit(&t->park.loop,
-		    memory_order_relaxed) != loop)
-			continue;
-		xtc__qlock_lock(&t->join_lock);
-		left = t->join == XTC__JOIN_DONE && t->n_joiners == 0;
-		if (left)
-			t->join = XTC__JOIN_TAKEN;
-		xtc__qlock_unlock(&t->join_lock);
-		if (left)
-			xtc__task_put(t);
-	}
 }

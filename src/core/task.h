@@ -100,8 +100,6 @@ struct xtc_task {
 	void *arg;
 	struct xtc__atexit *at_exit;	/* last registered first */
 	void (*on_exit)(struct xtc_task *);	/* proc: close the mailbox */
-	uint64_t check_turn;		/* (o) async.c: yield budget */
-	int64_t check_start_ns;
 	int reason;			/* of its exit */
 	uint8_t exiting;
 	uint8_t in_match;		/* (o) a match function runs */

@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/attr.h"
+#include "core/loop_impl.h"
 #include "core/park.h"
 #include "mem/pool.h"
 
@@ -37,6 +38,7 @@ thread_gone(void *p)
 
 	/* Later key destructors may still lock: they see a fresh record. */
 	xtc__held_release_all(rec);
+	xtc__waker_retire(rec);
 	xtc__park_reset(rec, 0);
 	thread_tls = NULL;
 	xtc__pool_put(xtc__mags_self(), XTC__POOL_RECORD, t);

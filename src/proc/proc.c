@@ -142,15 +142,12 @@ int
 xtc_exit_pid(xtc_pid_t pid, int reason)
 {
 	struct xtc_task *t = xtc__mbox_find(pid.id);
-	struct xtc_task *me = xtc__task_self();
 
 	if (t == NULL || proc_set_reason(t, pid.id, reason) != 0)
 		return XTC_E_INVAL;
 	if (xtc__park_kill(&t->park, &t->mbox.box,
 	    pid.id >> XTC__BOX_GEN_SHIFT) != 0)
 		return XTC_E_INVAL;
-	if (t == me && !me->in_match && xtc__park_killed(&me->park))
-		xtc__task_die(me);
 	return XTC_OK;
 }
 
