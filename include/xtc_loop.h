@@ -74,7 +74,7 @@ XTC_API xtc_loop_t *xtc_loop_self(void);
 
 /*
  * Call fn(user) on the loop's own stack after delay_ns (0 or less: at the
- * loop's next turn), never early. The callback must not wait: a call that
+ * loop's next turn, before the fibers of that turn), never early. The callback must not wait: a call that
  * would wait returns XTC_E_INVAL there. A pending timer keeps
  * xtc_loop_run() from returning.
  * out may be NULL; else the handle in it is valid until it is cancelled or

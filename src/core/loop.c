@@ -359,9 +359,9 @@ loop_visit(struct xtc_loop *loop)
 	if (loop->budget <= 0)
 		loop_adapt_budget(loop, now - loop->now_ns);
 	loop->now_ns = now;
-	/* in this order: what was spawned before a timer was set runs first */
-	xtc__timer_run(loop);
+	/* in this order: timers that come in late are due in their order */
 	loop_take_inbox(loop);
+	xtc__timer_run(loop);
 	if (now - loop->polled_ns >= BUDGET_NS &&
 	    xtc__poll_has_fds(loop->poller))
 		loop_ask_poller(loop, 0, &events);
