@@ -1,4 +1,61 @@
 #!/usr/sbin/dtrace -qs
+/* SPDX-License-Identifier: ISC */
+/* Copyright (c) 2026 The libxtc authors */
+/*
+ * xtc_lock_contention: which locks make callers wait, for how long, from which
+ * stacks, and who held them?
+ *
+ * Usage, from the build directory:
+ *	dtrace -qs tools/dtrace/xtc_lock_contention.d -p PID
+ *	dtrace -qs tools/dtrace/xtc_lock_contention.d -c ./PROG
+ * If dtrace reports dynamic variable drops, give it -x dynvarsize=256m.
+ *
+ * Sample, of usdt_convoy convoy:
+
+Microseconds waited, by stack; then by lock. Ctrl-C ends.
+
+              usdt_convoy`xtc__lock_wait_end+0x4
+              usdt_convoy`amutex_lock_slow+0x2ac
+              usdt_convoy`xtc_amutex_lock+0x5e
+              usdt_convoy`worker+0x6e
+              usdt_convoy`xtc__fiber_entry+0x32
+              usdt_convoy`xtc__ctx_start+0xc
+           346792
+
+lock               kind              waits   total us     max us
+0x562886362680     amutex              159     346792      10345
+
+microseconds waited
+0x562886362680 amutex
+           value  ------------- Distribution ------------- count
+             512 |                                         0
+            1024 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@     144
+            2048 |                                         1
+            4096 |@@                                       8
+            8192 |@@                                       6
+           16384 |                                         0
+
+lock               holder             name                    waits
+0x562886362680     0x7f64d0e99d80     worker 1                   19
+0x562886362680     0x7f64d0eaad00     worker 2                   19
+0x562886362680     0x7f64d0ebbc80     worker 3                   19
+0x562886362680     0x7f64d0eccc00     worker 4                   19
+0x562886362680     0x7f64d0eddb80     worker 5                   19
+0x562886362680     0x7f64d0eeeb00     worker 6                   19
+0x562886362680     0x7f64d0effa80     worker 7                   19
+0x562886362680     0x7f64d0e88e00     worker 0                   26
+
+ * How to read it:
+ * Only acquisitions that had to wait are here. Each stack stands for the
+ * microseconds that were waited under it: the public function called is named,
+ * below it comes the function that called. Then for each lock: waits, total,
+ * longest and histogram; and who held it when a wait began, with the name of
+ * the process if the tracer saw it being spawned. 159 of 160 acquisitions
+ * waited 1 to 2 ms for a lock that each holds for 0.2 ms: everybody waits for
+ * all seven others, a convoy. A holder 0 is unknown. Stacks have names only
+ * while the process lives; else use -p. For a flame graph add -x
+ * ustackframes=32.
+ */
 #pragma D option quiet
 #pragma D option dynvarsize=64m
 

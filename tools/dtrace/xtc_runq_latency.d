@@ -1,4 +1,39 @@
 #!/usr/sbin/dtrace -qs
+/* SPDX-License-Identifier: ISC */
+/* Copyright (c) 2026 The libxtc authors */
+/*
+ * xtc_runq_latency: how long does a fiber that was woken wait until it runs?
+ *
+ * Usage, from the build directory:
+ *	dtrace -qs tools/dtrace/xtc_runq_latency.d -p PID
+ *	dtrace -qs tools/dtrace/xtc_runq_latency.d -c ./PROG
+ * If dtrace reports dynamic variable drops, give it -x dynvarsize=256m.
+ *
+ * Sample, of usdt_convoy convoy:
+
+Microseconds from wake to run, by loop. Ctrl-C ends.
+
+loop 0
+           value  ------------- Distribution ------------- count
+              -1 |                                         0
+               0 |@@@@@@@@@@@@@@@@@@@@@@@@                 190
+               1 |@@@@@@@@@@@@@@@                          119
+               2 |@                                        6
+               4 |                                         2
+               8 |                                         0
+              16 |                                         1
+              32 |                                         1
+              64 |                                         0
+
+loop     max us
+   0         32
+
+ * How to read it:
+ * The time from the wake to the resume, by the loop on which the fiber ran
+ * then. It is short while the loop is idle. A tail of milliseconds means that
+ * the loop has more to run than it can, or that some fiber holds it for long
+ * without a wait or a yield.
+ */
 #pragma D option quiet
 #pragma D option dynvarsize=64m
 
