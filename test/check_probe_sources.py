@@ -37,6 +37,14 @@ def without_comments(text):
                   text, flags=re.S)
 
 
+def check_arguments(fail, where, text, args):
+    """Nothing is called to compute an argument, but what is inline."""
+    for called in re.findall(r"\b([a-z_]\w*)\(", args):
+        fail.check(re.search(r"^static inline .*\n%s\(" % called, text,
+                             re.M),
+                   "%s calls %s for an argument" % (where, called))
+
+
 def check_sites(fail, probes):
     macros = {"XTC_" + name.replace("__", "_").upper(): name
               for name, _ in probes}
@@ -60,6 +68,8 @@ def check_sites(fail, probes):
             fail.check(function in marked, "%s is in %s, which no"
                        " XTC_PROBE_SITE marks" % (where, function))
             used[m.group(1)].append(where)
+            check_arguments(fail, where, text,
+                            text[m.end():text.index(";", m.end())])
         for function in marked:
             fail.check(re.search(r"^(static )?XTC_PROBE_SITE_ATTR .*\n%s\(" %
                                  function, text, re.M),
@@ -150,6 +160,24 @@ def check_scripts(fail, probes):
                        sorted(found))
 
 
+def check_page(fail):
+    """What the page has from the generators is what they make."""
+    text = read(in_source("docs", "tracing.md"))
+    for mark, command in (
+            ("tools/gen/probes.awk mode=table",
+             ["awk", "-v", "mode=table", "-f",
+              in_source("tools", "gen", "probes.awk"),
+              in_source("src", "xtc_probes.d")]),
+            ("tools/gen/kinds.awk",
+             ["awk", "-f", in_source("tools", "gen", "kinds.awk"),
+              in_source("include", "xtc_kinds.h")])):
+        made = subprocess.run(command, check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        fail.check("<!-- BEGIN %s: do not edit by hand -->\n%s<!-- END -->"
+                   % (mark, made) in text,
+                   "docs/tracing.md does not have what %s makes" % mark)
+
+
 def check_headings(fail):
     """Each script opens with its question, usage, sample and reading."""
     for path in sorted(glob.glob(in_source("tools", "*trace", "xtc_*.*"))):
@@ -168,6 +196,7 @@ def main():
     check_list(fail)
     check_generator(fail)
     check_scripts(fail, probes)
+    check_page(fail)
     check_headings(fail)
     fail.done()
 

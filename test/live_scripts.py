@@ -15,6 +15,7 @@ import livelib as live
 
 TOOLS = os.path.join("tools", "bpftrace")
 US_PER_MS = 1000
+ATTEMPTS = 8
 
 
 def attach(name):
@@ -39,16 +40,14 @@ def check_contention(fail, out, what):
     n = int(waits[key])
     fail.between(what + ": contended", n, 158, 160)
     us = int(maps["total_us"][key])
-    # The sleep inside the lock has a lower bound, so the low side is firm;
-    # the high side and the bucket are the reference's, on an idle machine.
-    fail.between(what + ": ms waited", us / US_PER_MS, 200, 320)
+    # Seven others sleep 200 us each inside the lock, never less.
+    fail.timely(what + ": ms waited", us / US_PER_MS, 200, 320)
     hist = hists["hist_us"][key]
     fail.equal(what + ": waits in the histogram", total(hist), n)
-    fail.check(live.between(hist, 1024, 2048) >= 140,
-               "%s: %d waits from 1 to 2 ms" %
-               (what, live.between(hist, 1024, 2048)))
-    fail.between(what + ": maximum us", int(maps["max_us"][key]), 1024,
-                 us / 10)
+    fail.timely(what + ": waits from 1 to 2 ms",
+                live.between(hist, 1024, 2048), 140, n)
+    fail.timely(what + ": maximum us", int(maps["max_us"][key]), 1024,
+                us / 10)
     holders = maps.get("holder", {})
     fail.equal(what + ": waits by holder",
                sum(int(v) for v in holders.values()), n)
@@ -102,8 +101,9 @@ def lost_answers(fail):
     out = live.bpftrace_on("xtc_park_latency", "./usdt_convoy lostwake")
     hist = live.bpf_hists(out)["parked_us"]["mailbox"]
     fail.equal("mailbox parks", total(hist), 80)
-    fail.equal("short ones", live.between(hist, 0, 8192), 73)
-    fail.equal("long ones", live.between(hist, 16384, 65536), 7)
+    # The timeout is 20 ms, an answer takes some microseconds.
+    fail.timely("short ones", live.between(hist, 0, 8192), 73, 73)
+    fail.timely("long ones", live.between(hist, 16384, 32768), 7, 7)
     # The same by fiber: four timeouts of the client; three times (the last
     # forgotten request ends the server) the server waited as long.
     text = """
@@ -113,9 +113,9 @@ usdt:./usdt_convoy:xtc:fiber__resume
 """
     out = live.run_ok(["bpftrace", "-e", text, "-c",
                        "./usdt_convoy lostwake"])
-    fail.equal("long parks by fiber", sorted(
-        int(v) for v in live.bpf_scalars(out).get("long", {}).values()),
-        [3, 4])
+    by_fiber = sorted(int(v) for v in
+                      live.bpf_scalars(out).get("long", {}).values())
+    fail.timely("long parks by fiber", by_fiber, [3, 4], [3, 4])
 
 
 def timers(fail):
@@ -236,16 +236,17 @@ def main():
     fail = live.Failures()
     for name in ("usdt_convoy", "usdt_target", "drive_parked"):
         live.program(name)
-    convoy_attached(fail)
-    convoy_started(fail)
-    lost_answers(fail)
+    fail.patiently(ATTEMPTS, convoy_attached, fail)
+    fail.patiently(ATTEMPTS, convoy_started, fail)
+    fail.patiently(ATTEMPTS, lost_answers, fail)
     timers(fail)
     run_queue(fail)
     lost_wakes(fail)
     many(fail)
     parked_before(fail)
     with tempfile.TemporaryDirectory() as directory:
-        convoy_attached(fail, build_shared(directory))
+        fail.patiently(ATTEMPTS, convoy_attached, fail,
+                       build_shared(directory))
     fail.done()
 
 
