@@ -12,6 +12,12 @@
  * the ones in force, which is rare: a load costs as much as all the rest.
  * The lower six bits of MXCSR are status, which a call may change; they do
  * not count.
+ *
+ * There are two ways out. If the context left through the same call as the
+ * one that is being left, a return: the CPU foretells it right, and its
+ * return stack stays in step with ours. Otherwise a return would be foretold
+ * wrong, and a jump is not. (notrack: the place after a call has no mark for
+ * those who check where jumps lead.)
  */
 #include "arch/asm.h"
 
@@ -35,6 +41,7 @@ func_begin xtc__ctx_switch
 	movq	%rbp, 48(%rsp)
 	.cfi_rel_offset %rbp, 48
 	movq	%rsp, (%rdi)
+	movq	56(%rsp), %rdi
 
 	movl	(%rsi), %eax
 	xorl	(%rsp), %eax
@@ -51,6 +58,7 @@ func_begin xtc__ctx_switch
 	movq	32(%rsi), %r12
 	movq	40(%rsi), %rbx
 	movq	48(%rsi), %rbp
+	movq	56(%rsi), %rcx
 	/* Up to here the unwinder sees the old stack, from here the new. */
 	leaq	56(%rsi), %rsp
 	.cfi_adjust_cfa_offset -56
@@ -61,7 +69,14 @@ func_begin xtc__ctx_switch
 	.cfi_restore %rbx
 	.cfi_restore %rbp
 	movq	%rdx, %rax
+	cmpq	%rcx, %rdi
+	jne	5f
 	ret
+
+5:	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rcx
+	notrack jmp *%rcx
 
 	.cfi_restore_state
 3:	ldmxcsr	(%rsi)
