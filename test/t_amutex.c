@@ -420,6 +420,7 @@ hold_a_hundred(void *arg)
 	/* Some given back, in another order. */
 	for (int i = 0; i < 100; i += 3)
 		T_OK(xtc_amutex_unlock(hundred[i]));
+	t_add(&steps, 1);
 	xtc_proc_sleep(INT64_MAX);
 }
 
@@ -430,10 +431,7 @@ START_TEST(all_locks_that_a_victim_holds_are_released)
 	for (int i = 0; i < 100; i++)
 		T_OK(xtc_amutex_create(&hundred[i]));
 	pid = t_spawn(hold_a_hundred, NULL);
-	T_OK(xtc_timer_set(t_loop, 0, t_stop, t_loop, NULL));
-	T_OK(xtc_timer_set(t_loop, T_MS, t_stop, t_loop, NULL));
-	T_OK(xtc_loop_run(t_loop));
-	T_OK(xtc_loop_run(t_loop));
+	t_run_until(t_loop, &steps, 1);
 	T_OK(xtc_exit_pid(pid, 1));
 	T_OK(xtc_loop_run(t_loop));
 	for (int i = 0; i < 100; i++) {
@@ -448,9 +446,11 @@ END_TEST
 static void
 take_what_comes(void *arg)
 {
-	int rc = xtc_amutex_lock(lock, -1);
+	int rc;
 
 	(void)arg;
+	t_add(&steps, 1);
+	rc = xtc_amutex_lock(lock, -1);
 	T_TRUE(rc == XTC_OK || rc == XTC_E_OWNERDEAD);
 	xtc_proc_sleep(INT64_MAX);
 }
@@ -464,9 +464,7 @@ START_TEST(locks_held_when_the_loop_is_finished_are_released)
 	t_spawn_on(l, hold_and_sleep, NULL);
 	for (int i = 0; i < 10; i++)
 		t_spawn_on(l, take_what_comes, NULL);
-	T_OK(xtc_timer_set(l, T_MS, t_stop, l, NULL));
-	T_OK(xtc_loop_run(l));
-	T_EQ(t_get(&steps), 1);
+	t_run_until(l, &steps, 11);
 	T_OK(xtc_loop_fini(l));
 	T_RC(xtc_amutex_lock(lock, 0), XTC_E_OWNERDEAD);
 	T_OK(xtc_amutex_unlock(lock));
@@ -503,9 +501,14 @@ END_TEST
 static void
 be_killed_in_line(void *arg)
 {
+	int rc;
+
+	(void)arg;
 	t_add(&quit, 1);
-	wait_in_line(arg);
-	n_served--;
+	rc = xtc_amutex_lock(lock, -1);
+	if (rc != XTC_E_OWNERDEAD)
+		T_OK(rc);
+	T_OK(xtc_amutex_unlock(lock));
 	xtc_proc_sleep(INT64_MAX);
 	t_fail("a killed fiber returned from its wait");
 }

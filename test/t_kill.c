@@ -6,7 +6,7 @@
  */
 #include "testlib.h"
 
-static atomic_int steps, exits, quit;
+static atomic_int steps, exits, quit, begun;
 static xtc_amutex_t *lock;
 static xtc_task_t *task;
 
@@ -404,6 +404,7 @@ end_under_fire(void *arg)
 {
 	T_OK(xtc_proc_at_exit(exit_under_fire, NULL));
 	T_OK(xtc_proc_at_exit(exit_under_fire, NULL));
+	t_add(&begun, 1);
 	if (arg != NULL)
 		xtc_proc_sleep(INT64_MAX);
 }
@@ -415,8 +416,7 @@ START_TEST(an_at_exit_function_cannot_be_killed)
 	t_run(end_under_fire, NULL);
 	T_EQ(t_get(&exits), 2);
 	pid = t_spawn(end_under_fire, t_loop);
-	T_OK(xtc_timer_set(t_loop, 0, t_stop, t_loop, NULL));
-	T_OK(xtc_loop_run(t_loop));
+	t_run_until(t_loop, &begun, 2);
 	T_OK(xtc_exit_pid(pid, 1));
 	T_OK(xtc_loop_run(t_loop));
 	T_EQ(t_get(&exits), 4);
@@ -563,6 +563,7 @@ static void
 sleep_then_spawn(void *arg)
 {
 	T_OK(xtc_proc_at_exit(spawn_at_exit, arg));
+	t_add(&steps, 1);
 	xtc_proc_sleep(INT64_MAX);
 }
 
@@ -570,11 +571,10 @@ START_TEST(fini_ends_though_an_at_exit_function_spawns)
 {
 	xtc_loop_t *l;
 
-	for (int i = 0; i < 10; i++) {
+	for (int i = 1; i <= 10; i++) {
 		T_OK(xtc_loop_init(&l));
 		t_spawn_on(l, sleep_then_spawn, NULL);
-		T_OK(xtc_timer_set(l, 0, t_stop, l, NULL));
-		T_OK(xtc_loop_run(l));
+		t_run_until(l, &steps, i);
 		T_OK(xtc_loop_fini(l));
 	}
 	T_TRUE(t_get(&exits) >= 10);
@@ -592,6 +592,7 @@ static intptr_t
 fiber_sleeps(void *arg)
 {
 	(void)arg;
+	t_add(&begun, 1);
 	xtc_proc_sleep(INT64_MAX);
 	t_fail("a killed fiber returned from its wait");
 	return (0);
@@ -601,6 +602,7 @@ static void
 sleep_and_await_at_exit(void *arg)
 {
 	T_OK(xtc_proc_at_exit(await_killed, arg));
+	t_add(&begun, 1);
 	xtc_proc_sleep(INT64_MAX);
 }
 
@@ -615,8 +617,7 @@ START_TEST(an_at_exit_function_awaits_another_victim_of_fini)
 	t_spawn_on(l, sleep_and_await_at_exit, t[0]);
 	T_OK(xtc_async(l, fiber_sleeps, NULL, &t[1]));
 	t_spawn_on(l, sleep_and_await_at_exit, t[1]);
-	T_OK(xtc_timer_set(l, 0, t_stop, l, NULL));
-	T_OK(xtc_loop_run(l));
+	t_run_until(l, &begun, 4);
 	T_OK(xtc_loop_fini(l));
 	T_EQ(t_get(&steps), 2);
 }

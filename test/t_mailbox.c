@@ -64,7 +64,7 @@ START_TEST(messages_of_all_sizes_arrive_whole_and_aligned)
 
 	t_spawn(send_all_sizes, &pid);
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -88,7 +88,7 @@ empty_messages(void *arg)
 START_TEST(an_empty_message_is_a_message)
 {
 	t_run(empty_messages, NULL);
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -120,7 +120,7 @@ recv_with_timeouts(void *arg)
 START_TEST(a_receive_times_out_and_not_early)
 {
 	t_run(recv_with_timeouts, NULL);
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -149,7 +149,7 @@ recv_long_before_timeout(void *arg)
 START_TEST(a_message_ends_a_receive_before_its_timeout)
 {
 	t_run(recv_long_before_timeout, NULL);
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -221,7 +221,7 @@ START_TEST(messages_of_each_fiber_stay_in_order)
 	for (int i = 0; i < many.n; i++)
 		t_spawn(send_numbered, NULL);
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -245,7 +245,7 @@ START_TEST(messages_of_each_of_all_kinds_of_senders_stay_in_order)
 	for (int i = 0; i < 3; i++)
 		t_join(t[i]);
 	T_OK(xtc_loop_fini(l));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST(a_full_mailbox_refuses_and_counts)
 		    (void *)(uintptr_t)(caps[i] ? caps[i] : 4096), &o, NULL));
 		T_OK(xtc_loop_run(t_loop));
 	}
-	T_EQ(steps, 5);
+	T_EQ(t_get(&steps), 5);
 }
 END_TEST
 
@@ -319,7 +319,7 @@ START_TEST(the_largest_mailbox)
 	o.mailbox_cap = 4194303;
 	T_OK(xtc_proc_spawn(t_loop, large_box, NULL, &o, NULL));
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -402,7 +402,7 @@ match_in_order(void *arg)
 START_TEST(recv_match_keeps_the_order_of_the_others)
 {
 	t_run(match_in_order, NULL);
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -433,7 +433,7 @@ START_TEST(saved_messages_count_toward_the_bound)
 	o.mailbox_cap = 10;
 	T_OK(xtc_proc_spawn(t_loop, match_counts, NULL, &o, NULL));
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -469,7 +469,7 @@ START_TEST(recv_match_waits_among_messages_it_does_not_want)
 
 	t_spawn(send_to_match, &pid);
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -534,7 +534,7 @@ START_TEST(random_matches_agree_with_an_array)
 	o.mailbox_cap = 64;
 	T_OK(xtc_proc_spawn(t_loop, match_at_random, &n, &o, NULL));
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -716,7 +716,7 @@ START_TEST(old_mail_never_reaches_a_new_process)
 	t_set(&quit, 1);
 	t_join(t);
 	/* Valgrind runs one thread at a time, for long. */
-	T_TRUE(steps > 0 || t_valgrind());
+	T_TRUE(t_get(&steps) > 0 || t_valgrind());
 }
 END_TEST
 
@@ -786,7 +786,7 @@ START_TEST(timeouts_of_0_to_2_us_lose_no_message_on_one_loop)
 	im.to = t_spawn(recv_impatiently, &im);
 	t_spawn(send_at_any_moment, &im);
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -799,7 +799,7 @@ START_TEST(timeouts_of_0_to_2_us_lose_no_message_of_a_thread)
 	t = t_thread(send_at_any_moment_in_thread, &im);
 	T_OK(xtc_loop_run(t_loop));
 	t_join(t);
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -816,7 +816,7 @@ START_TEST(timeouts_of_0_to_2_us_lose_no_message_across_loops)
 	T_OK(xtc_loop_run(t_loop));
 	t_join(t);
 	T_OK(xtc_loop_fini(l));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -847,7 +847,7 @@ START_TEST(timed_out_receives_leave_constant_memory)
 	t_run(time_out_often, &n);
 	t_join(t);
 	T_OK(xtc_loop_fini(l));
-	T_EQ(steps, 4);
+	T_EQ(t_get(&steps), 4);
 	/* A timer of 64 bytes kept for each would be 18,750 KiB. */
 	if (T_SLOW == 1)
 		T_TRUE(t_maxrss_kib() - rss < 2000);
@@ -917,8 +917,8 @@ START_TEST(the_watermark_is_told_on_the_loops_own_stack)
 	o.mailbox_watermark_user = &m;
 	T_OK(xtc_proc_spawn(t_loop, sleep_for_ever, NULL, &o, &m.pid));
 	t_run(fill_to_the_mark, &m);
-	T_EQ(steps, 1);
-	T_TRUE(m.calls > 0);
+	T_EQ(t_get(&steps), 1);
+	T_TRUE(t_get(&m.calls) > 0);
 }
 END_TEST
 

@@ -42,7 +42,7 @@ START_TEST(self_is_the_pid_that_spawn_returned)
 			T_TRUE(!xtc_pid_eq(pid[i], pid[k]));
 	}
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 100);
+	T_EQ(t_get(&steps), 100);
 }
 END_TEST
 
@@ -53,7 +53,7 @@ START_TEST(self_is_none_outside_a_process)
 	T_OK(xtc_timer_set(t_loop, 0, self_is_none, NULL, NULL));
 	T_OK(xtc_loop_run(t_loop));
 	self_is_none(NULL);
-	T_EQ(steps, 4);
+	T_EQ(t_get(&steps), 4);
 }
 END_TEST
 
@@ -121,7 +121,7 @@ START_TEST(self_is_right_after_every_kind_of_switch)
 	t_join(t);
 	T_OK(xtc_loop_fini(l));
 	T_OK(xtc_amutex_destroy(lock));
-	T_EQ(steps, 10);
+	T_EQ(t_get(&steps), 10);
 }
 END_TEST
 
@@ -248,7 +248,7 @@ START_TEST(forty_thousand_parked_and_woken)
 	T_TRUE(n >= 1000 || T_SLOW > 1 || t_valgrind());
 	t_spawn(wake_all, &n);
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, n);
+	T_EQ(t_get(&steps), n);
 	free(pids);
 }
 END_TEST
@@ -345,7 +345,7 @@ START_TEST(fibers_without_a_pid_have_at_exit_functions_too)
 
 	T_OK(xtc_async(t_loop, fiber_at_exit, &none, NULL));
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 1);
+	T_EQ(t_get(&steps), 1);
 }
 END_TEST
 
@@ -368,7 +368,7 @@ register_a_chain(void *arg)
 START_TEST(an_at_exit_function_registers_another)
 {
 	t_run(register_a_chain, (void *)10);
-	T_EQ(steps, 11);
+	T_EQ(t_get(&steps), 11);
 }
 END_TEST
 
@@ -382,7 +382,7 @@ register_many(void *arg)
 START_TEST(a_thousand_at_exit_functions)
 {
 	t_run(register_many, (void *)0);
-	T_EQ(steps, 1000);
+	T_EQ(t_get(&steps), 1000);
 }
 END_TEST
 
@@ -405,7 +405,7 @@ START_TEST(children_outlive_their_parent)
 	int n = 1000;
 
 	t_run(spawn_and_end, &n);
-	T_EQ(steps, n);
+	T_EQ(t_get(&steps), n);
 }
 END_TEST
 
@@ -453,12 +453,12 @@ START_TEST(options_choose_the_stack)
 	o.size = 0;
 	T_OK(xtc_proc_spawn(t_loop, use_a_megabyte, NULL, &o, NULL));
 	T_OK(xtc_loop_run(t_loop));
-	T_EQ(steps, 3);
+	T_EQ(t_get(&steps), 3);
 	for (int i = 0; i < 100; i++) {
 		T_OK(xtc_proc_spawn(t_loop, use_a_megabyte, NULL, &o, NULL));
 		T_OK(xtc_loop_run(t_loop));
 	}
-	T_EQ(steps, 103);
+	T_EQ(t_get(&steps), 103);
 }
 END_TEST
 
@@ -542,7 +542,7 @@ START_TEST(processes_spawn_on_each_others_loops)
 	T_OK(xtc_loop_run(t_loop));
 	t_join(t);
 	T_OK(xtc_loop_fini(l));
-	T_EQ(steps, want);
+	T_EQ(t_get(&steps), want);
 }
 END_TEST
 

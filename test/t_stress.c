@@ -24,7 +24,7 @@ struct letter {
 	uint32_t words[];
 };
 
-/* One process; on its own stack. */
+/* One process. Its end_actor(), which comes after its function, frees it. */
 struct actor {
 	uint64_t rnd, seq;
 	uint32_t uid;
@@ -357,33 +357,36 @@ end_actor(void *arg)
 			continue;
 	if (pick(a, 4) == 0)
 		nap(a);
+	free(a);
 	t_add(&ended, 1);
 }
 
-static void
-begin_actor(struct actor *a, int slot)
+static struct actor *
+begin_actor(int slot)
 {
-	memset(a, 0, sizeof(*a));
+	struct actor *a = calloc(1, sizeof(*a));
+
+	T_TRUE(a != NULL);
 	a->uid = (uint32_t)t_add(&next_uid, 1) + 1;
 	a->rnd = (seed ^ a->uid) * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	a->slot = slot;
 	a->holds = -1;
 	T_OK(xtc_proc_at_exit(end_actor, a));
 	t_add(&begun, 1);
+	return (a);
 }
 
 static void
 published(void *arg)
 {
-	struct actor a;
+	struct actor *a = begin_actor((int)(intptr_t)arg);
 
-	begin_actor(&a, (int)(intptr_t)arg);
-	for (uint64_t n = pick(&a, 2000); n > 0 && !is_over(); n--)
-		act(&a);
+	for (uint64_t n = pick(a, 2000); n > 0 && !is_over(); n--)
+		act(a);
 	/* Sometimes it forgets to unlock. */
-	if (a.holds >= 0 && pick(&a, 2) == 0)
-		leave_vault(&a);
-	if (pick(&a, 2) == 0)
+	if (a->holds >= 0 && pick(a, 2) == 0)
+		leave_vault(a);
+	if (pick(a, 2) == 0)
 		xtc_exit_self(0);
 }
 
@@ -391,14 +394,13 @@ published(void *arg)
 static void
 hidden(void *arg)
 {
-	struct actor a;
+	struct actor *a = begin_actor(-1);
 
 	(void)arg;
-	begin_actor(&a, -1);
-	for (uint64_t n = pick(&a, 200); n > 0 && !is_over(); n--)
-		act(&a);
-	if (a.holds >= 0)
-		leave_vault(&a);
+	for (uint64_t n = pick(a, 200); n > 0 && !is_over(); n--)
+		act(a);
+	if (a->holds >= 0)
+		leave_vault(a);
 	t_add(&hidden_done, 1);
 }
 

@@ -283,6 +283,34 @@ t_run(void (*fn)(void *), void *arg)
 	T_OK(xtc_loop_run(t_loop));
 }
 
+struct t_until {
+	atomic_int *counter;
+	int n;
+};
+
+static inline void
+t_stop_when(void *arg)
+{
+	struct t_until *u = arg;
+
+	while (t_get(u->counter) < u->n)
+		xtc_yield();
+	T_OK(xtc_loop_stop(xtc_loop_self()));
+}
+
+/*
+ * Run the loop until its fibers have counted up to n. What each does
+ * between its counting and its next wait is then done too.
+ */
+static inline void
+t_run_until(xtc_loop_t *loop, atomic_int *counter, int n)
+{
+	struct t_until u = { counter, n };
+
+	t_spawn_on(loop, t_stop_when, &u);
+	T_OK(xtc_loop_run(loop));
+}
+
 /* Receive an int with a timeout; its value, or the negative code. */
 static inline int
 t_recv_int(int64_t timeout_ns)
