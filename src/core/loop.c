@@ -54,6 +54,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "xtc_base.h"
@@ -460,6 +461,24 @@ loop_vacate(struct xtc_loop *loop)
 	atomic_store_explicit(&loop->running, 0, memory_order_release);
 }
 
+/* Who is running, for the message of a failed assertion. */
+static void
+loop_context(char *buf, size_t bytes)
+{
+	struct xtc_loop *loop = xtc__loop_self();
+	struct xtc_task *t = loop == NULL ? NULL : loop->cur;
+
+	if (loop == NULL)
+		(void)snprintf(buf, bytes, "in a plain thread");
+	else if (t == NULL)
+		(void)snprintf(buf, bytes, "on loop %d's own stack",
+		    loop->index);
+	else
+		(void)snprintf(buf, bytes, "in fiber %p \"%s\", pid %llu, "
+		    "on loop %d", (void *)t, t->name,
+		    (unsigned long long)t->pid, loop->index);
+}
+
 int
 xtc_loop_init(xtc_loop_t **out)
 {
@@ -469,6 +488,8 @@ xtc_loop_init(xtc_loop_t **out)
 	if (out == NULL)
 		return XTC_E_INVAL;
 	XTC_PROBE_ANCHOR();
+	atomic_store_explicit(&xtc__assert_context, loop_context,
+	    memory_order_release);
 	loop = xtc_aligned_alloc(_Alignof(struct xtc_loop), sizeof(*loop));
 	if (loop == NULL)
 		return XTC_E_NOMEM;
