@@ -91,6 +91,40 @@ if [ "$how" = configure ]; then
 	done
 	exit
 fi
+
+# meson test, its output and closing line in the form of runtests.
+meson_check()
+{
+	if [ -n "$TESTS" ]; then
+		meson compile -C "$dir" > "$dir/front.log" 2>&1 || {
+			cat "$dir/front.log" >&2
+			return 1
+		}
+		# shellcheck disable=SC2086
+		python3 "$top/tools/build/runtests" "$dir" $TESTS
+		return
+	fi
+	rm -f "$dir"/meson-logs/testlog.*
+	meson test -C "$dir" --num-processes 2 > "$dir/front.log" 2>&1 &&
+	    code=0 || code=$?
+	if [ ! -e "$dir/meson-logs/testlog.json" ]; then
+		cat "$dir/front.log" >&2
+		return "$code"
+	fi
+	grep -E '^(ok|FAIL|skip) |^    \| ' "$dir/meson-logs/testlog.txt"
+	awk '/"result": *"/ {
+		sub(/.*"result": *"/, "")
+		sub(/".*/, "")
+		n[$0]++
+		all++
+	} END {
+		if (all)
+			printf "%d passed, %d failed, %d skipped\n", n["OK"],
+			    all - n["OK"] - n["SKIP"], n["SKIP"]
+	}' "$dir/meson-logs/testlog.json"
+	return "$code"
+}
+
 for target
 do
 	case $target in
@@ -99,9 +133,7 @@ do
 		exit 1
 	    } ;;
 	install | clean) ninja -C "$dir" "$target" ;;
-	check)
-		# shellcheck disable=SC2086
-		meson test -C "$dir" $TESTS ;;
+	check) meson_check ;;
 	*)
 		echo "front.sh: meson builds have no target $target" >&2
 		exit 2 ;;

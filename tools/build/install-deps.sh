@@ -79,6 +79,9 @@ $main" "${CC:-cc}"
 	want ci hard clang clang command -v clang
 	want ci hard libclang-rt-dev compiler-rt \
 	    links "$main" clang -fsanitize=address
+	want ci soft "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
+	    gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+	want ci soft qemu-user qemu-user command -v qemu-aarch64
 	want ci hard spin spin command -v spin
 	want ci hard valgrind valgrind command -v valgrind
 	want ci hard autoconf autoconf command -v autoconf
