@@ -11,6 +11,7 @@
 #include "xtc_kinds.h"
 #include "xtc_loop.h"
 #include "xtc_async.h"
+#include "xtc_exec.h"
 #include "xtc_proc.h"
 #include "xtc_sync.h"
 

@@ -84,6 +84,19 @@ provider xtc {
 	probe fiber__resume(uintptr_t task, int why, int cause, int loop);
 
 	/*
+	 * Fires when the loop of a runnable fiber changes, on the stack of
+	 * whoever changes it: its waker, or the loop that is about to run it.
+	 * Between create, wake or a yield and the next run; never between
+	 * park and wake.
+	 * Arguments: task, the fiber; from, the index of the loop it leaves;
+	 * to, the index of the loop it goes to; how, 1 stolen by a loop that
+	 * had nothing to do, 2 placed by its waker.
+	 * Not for a fiber that is pinned, nor when it runs where it was.
+	 * Stability: Evolving.
+	 */
+	probe fiber__steal(uintptr_t task, int from, int to, int how);
+
+	/*
 	 * Fires when a loop has found nothing to run and enters its poller,
 	 * on the stack of the loop.
 	 * Arguments: loop, the index of the loop; timeout_ns, how long it may

@@ -61,6 +61,8 @@
 #include "arch/ctx.h"
 #include "base/assert.h"
 #include "base/attr.h"
+#include "base/plant.h"
+#include "core/exec.h"
 #include "core/loop_impl.h"
 #include "core/thread.h"
 #include "mem/mem.h"
@@ -70,6 +72,8 @@
 #define BUDGET_MAX	64
 #define BUDGET_NS	100000
 #define NEXT_BURST	16
+#define SPIN_NS		20000
+#define SHORT_SLEEP_NS	50000
 
 static _Thread_local struct xtc_loop *loop_tls;
 
@@ -119,9 +123,10 @@ loop_queue_first(struct xtc_loop *loop)
 }
 
 static inline int
-loop_has_work(const struct xtc_loop *loop)
+loop_has_work(struct xtc_loop *loop)
 {
-	return loop->next_up != NULL || loop->q_head != NULL;
+	return loop->next_up != NULL || loop->q_head != NULL ||
+	    (loop->exec != NULL && xtc__exec_has_work(loop));
 }
 
 /* The chooser of a simulator: any runnable fiber. */
@@ -147,9 +152,9 @@ loop_pick_any(struct xtc_loop *loop)
 	return loop_queue_first(loop);
 }
 
-/* The next fiber to run, out of the queue; NULL: none. */
+/* The next of the loop's own; NULL: none. */
 static inline struct xtc_task *
-loop_pick(struct xtc_loop *loop)
+loop_pick_pinned(struct xtc_loop *loop)
 {
 	struct xtc_task *t = loop->next_up;
 
@@ -163,6 +168,48 @@ loop_pick(struct xtc_loop *loop)
 	}
 	loop->next_left = NEXT_BURST;
 	return loop_queue_first(loop);
+}
+
+/* In an executor: the pinned and those that may migrate, by turns. */
+static XTC__NOINLINE struct xtc_task *
+loop_pick_shared(struct xtc_loop *loop)
+{
+	struct xtc_task *t = NULL;
+
+	if (loop->turn++ % 2 == 0)
+		t = loop_pick_pinned(loop);
+	if (t == NULL)
+		t = xtc__exec_pop(loop);
+	if (t == NULL)
+		t = loop_pick_pinned(loop);
+	if (t == NULL)
+		return NULL;
+	/* Relaxed: a counter with one writer. */
+	atomic_store_explicit(&loop->runs, atomic_load_explicit(&loop->runs,
+	    memory_order_relaxed) + 1, memory_order_relaxed);
+	if (atomic_load_explicit(&t->park.loop, memory_order_relaxed) != loop)
+		xtc__exec_move(t, loop, 1);
+	xtc__exec_feed_rest(loop);
+	return t;
+}
+
+/* The next fiber to run, out of the queue; NULL: none. */
+static inline struct xtc_task *
+loop_pick(struct xtc_loop *loop)
+{
+	if (XTC__UNLIKELY(loop->exec != NULL))
+		return loop_pick_shared(loop);
+	return loop_pick_pinned(loop);
+}
+
+/* A fiber of this loop goes behind all others. */
+static inline void
+loop_requeue(struct xtc_loop *loop, struct xtc_task *t)
+{
+	if (XTC__UNLIKELY(t->migratable))
+		xtc__exec_push(loop, t);
+	else
+		loop_queue_last(loop, t);
 }
 
 void
@@ -191,10 +238,10 @@ xtc__loop_post_switch(struct xtc_loop *loop)
 		    XTC__PARK_CAUSE_SHIFT, NULL, XTC__WAKE_LAST);
 		break;
 	case XTC__POST_YIELD:
-		loop_queue_last(loop, t);
+		loop_requeue(loop, t);
 		break;
 	case XTC__POST_EXIT:
-		loop->alive--;
+		xtc__loop_count(&loop->alive, -1);
 		xtc__task_put(t);
 		break;
 	}
@@ -267,13 +314,48 @@ xtc__loop_post(struct xtc_loop *loop, struct xtc__inode *n)
 }
 
 void
+xtc__loop_kick(struct xtc_loop *loop)
+{
+	uintptr_t old = atomic_load_explicit(&loop->inbox,
+	    memory_order_relaxed);
+
+	do {
+		if ((old & XTC__INBOX_SLEEPING) == 0)
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(&loop->inbox, &old,
+	    old & ~(uintptr_t)XTC__INBOX_SLEEPING, memory_order_acq_rel,
+	    memory_order_relaxed));
+	xtc__poll_wake(loop->poller);
+}
+
+/* The same for a fiber that may migrate: its waker's loop takes it. */
+static XTC__NOINLINE void
+loop_ready_migratable(struct xtc_task *t, struct xtc_loop *loop,
+    struct xtc_loop *self, enum xtc__wake_how how)
+{
+	if (self == NULL || self->exec != loop->exec ||
+	    how == XTC__WAKE_INBOX) {
+		xtc__exec_inject(loop->exec, t);
+		return;
+	}
+	if (self != loop)
+		xtc__exec_move(t, self, 2);
+	xtc__exec_push(self, t);
+}
+
+void
 xtc__loop_ready(struct xtc_task *t, enum xtc__wake_how how)
 {
 	/* Relaxed: the claim has acquired it. */
 	struct xtc_loop *loop = atomic_load_explicit(&t->park.loop,
 	    memory_order_relaxed);
+	struct xtc_loop *self = xtc__loop_self();
 
-	if (how == XTC__WAKE_INBOX || loop != xtc__loop_self()) {
+	if (XTC__UNLIKELY(t->migratable)) {
+		loop_ready_migratable(t, loop, self, how);
+		return;
+	}
+	if (how == XTC__WAKE_INBOX || loop != self) {
 		xtc__loop_post(loop, &t->run);
 		return;
 	}
@@ -369,43 +451,109 @@ loop_visit(struct xtc_loop *loop)
 	loop->budget = loop->budget_full;
 }
 
-/* Nothing to run: wait in the poller for a timer, an event or a waker. */
-static XTC_PROBE_SITE_ATTR void
-loop_sleep(struct xtc_loop *loop)
+/*
+ * Worth it only where the last sleep was short and another thread ended it:
+ * look at the inbox for a while before sleeping. 1: something came.
+ */
+static int
+loop_spin(struct xtc_loop *loop)
 {
-	uintptr_t empty = 0;
-	int64_t next = xtc__wheel_next(&loop->wheel), timeout_ns = -1;
+	int64_t until;
+	int i;
+
+	if (!loop->spin || loop->cpus == 1 || loop->seams != NULL)
+		return 0;
+	until = xtc__os_mono() + SPIN_NS;
+	do {
+		for (i = 0; i < 32; i++) {
+			/* Relaxed: only a look; taking it acquires. */
+			if (atomic_load_explicit(&loop->inbox,
+			    memory_order_relaxed) != 0)
+				return 1;
+			xtc__os_cpu_relax();
+		}
+		if (loop->exec != NULL && xtc__exec_search(loop))
+			return 1;
+	} while (xtc__os_mono() < until);
+	return 0;
+}
+
+/* The poller has returned, and perhaps somebody woke it. */
+static void
+loop_after_sleep(struct xtc_loop *loop, int64_t slept_from_ns)
+{
+	int woken = (atomic_fetch_and_explicit(&loop->inbox,
+	    ~(uintptr_t)XTC__INBOX_SLEEPING, memory_order_acq_rel) &
+	    XTC__INBOX_SLEEPING) == 0;
+
+	if (woken)
+		loop->owed++;
+	loop->spin = woken && xtc__loop_clock(loop) - slept_from_ns <
+	    SHORT_SLEEP_NS;
+	if (loop->exec != NULL)
+		xtc__exec_sleep_end(loop);
+}
+
+/* In the poller; here are both probes of a sleep. */
+static XTC_PROBE_SITE_ATTR void
+loop_sleep(struct xtc_loop *loop, int64_t timeout_ns)
+{
 	int events = 0;
 
-	if (next != INT64_MAX)
-		timeout_ns = next > loop->now_ns ? next - loop->now_ns : 0;
-	if (!atomic_compare_exchange_strong_explicit(&loop->inbox, &empty,
-	    XTC__INBOX_SLEEPING, memory_order_acq_rel, memory_order_relaxed))
-		return;
 	XTC_LOOP_SLEEP(loop->index, timeout_ns);
 	loop_ask_poller(loop, timeout_ns, &events);
 	XTC_LOOP_AWAKE(loop->index, events);
-	if ((atomic_fetch_and_explicit(&loop->inbox,
-	    ~(uintptr_t)XTC__INBOX_SLEEPING, memory_order_acq_rel) &
-	    XTC__INBOX_SLEEPING) == 0)
-		loop->owed++;
 }
 XTC_PROBE_SITE(loop_sleep)
+
+/* Nothing to run: wait for a timer, an event or a waker. */
+static void
+loop_idle(struct xtc_loop *loop)
+{
+	uintptr_t empty = 0;
+	int64_t from_ns, next, timeout_ns = -1;
+
+	if (loop->exec != NULL && xtc__exec_search(loop))
+		return;
+	if (loop_spin(loop))
+		return;
+	next = xtc__wheel_next(&loop->wheel);
+	from_ns = xtc__loop_clock(loop);
+	if (next != INT64_MAX)
+		timeout_ns = next > from_ns ? next - from_ns : 0;
+	if (!XTC_PLANT(NO_LAST_LOOK)) {
+		if (!atomic_compare_exchange_strong_explicit(&loop->inbox,
+		    &empty, XTC__INBOX_SLEEPING, memory_order_seq_cst,
+		    memory_order_relaxed))
+			return;
+	} else {
+		atomic_fetch_or_explicit(&loop->inbox, XTC__INBOX_SLEEPING,
+		    memory_order_seq_cst);
+	}
+	XTC_SIM_POINT();
+	if (loop->exec == NULL || !xtc__exec_sleep_begin(loop, &timeout_ns))
+		loop_sleep(loop, timeout_ns);
+	loop_after_sleep(loop, from_ns);
+}
 
 /* Fibers that are alive, those still on their way here too. */
 static int64_t
 loop_alive(struct xtc_loop *loop)
 {
 	/* acquire: whoever counted one up posts it, or has posted it */
-	return loop->alive + atomic_load_explicit(&loop->alive_in,
-	    memory_order_acquire);
+	return atomic_load_explicit(&loop->alive, memory_order_relaxed) +
+	    atomic_load_explicit(&loop->alive_in, memory_order_acquire);
 }
 
 static int
 loop_is_done(struct xtc_loop *loop)
 {
-	if (loop_alive(loop) != 0 ||
-	    (!loop->finishing && loop->user_timers != 0))
+	if (loop->exec != NULL)
+		return xtc__exec_is_done(loop);
+	/* Relaxed: its own. */
+	if (loop_alive(loop) != 0 || (!loop->finishing &&
+	    atomic_load_explicit(&loop->user_timers, memory_order_relaxed) !=
+	    0))
 		return 0;
 	return (atomic_load_explicit(&loop->inbox, memory_order_acquire) &
 	    ~(uintptr_t)XTC__INBOX_TAGS) == 0;
@@ -428,7 +576,7 @@ loop_turns(struct xtc_loop *loop)
 		else if (loop_is_done(loop))
 			break;
 		else if (!loop->finishing || !xtc__task_kill_all(loop))
-			loop_sleep(loop);
+			loop_idle(loop);
 	}
 }
 
@@ -505,14 +653,17 @@ xtc_loop_init(xtc_loop_t **out)
 	loop->index = xtc__loop_index_get();
 	xtc__mags_init(&loop->mags);
 	xtc__wheel_init(&loop->wheel, loop->now_ns);
+	xtc__qlock_init(&loop->over_lock);
+	xtc__deque_init(&loop->ring, XTC__DEQUE_CAP);
+	loop->cpus = xtc__os_cpus();
 	*out = loop;
 	return XTC_OK;
 }
 
 int
-xtc_loop_run(xtc_loop_t *loop)
+xtc__loop_run(struct xtc_loop *loop)
 {
-	if (loop == NULL || loop_occupy(loop) != XTC_OK)
+	if (loop_occupy(loop) != XTC_OK)
 		return XTC_E_INVAL;
 	loop_turns(loop);
 	(void)atomic_fetch_and_explicit(&loop->inbox,
@@ -522,12 +673,18 @@ xtc_loop_run(xtc_loop_t *loop)
 }
 
 int
-xtc_loop_stop(xtc_loop_t *loop)
+xtc_loop_run(xtc_loop_t *loop)
+{
+	if (loop == NULL || loop->exec != NULL)
+		return XTC_E_INVAL;
+	return xtc__loop_run(loop);
+}
+
+void
+xtc__loop_stop(struct xtc_loop *loop)
 {
 	uintptr_t old;
 
-	if (loop == NULL)
-		return XTC_E_INVAL;
 	if (xtc__loop_self() == loop)
 		loop->budget = 0;
 	/* Relaxed: a guess; the swap tells. */
@@ -538,6 +695,16 @@ xtc_loop_stop(xtc_loop_t *loop)
 		;
 	if ((old & XTC__INBOX_SLEEPING) != 0)
 		xtc__poll_wake(loop->poller);
+}
+
+int
+xtc_loop_stop(xtc_loop_t *loop)
+{
+	if (loop == NULL)
+		return XTC_E_INVAL;
+	if (loop->exec != NULL)
+		return xtc_exec_stop(loop->exec);
+	xtc__loop_stop(loop);
 	return XTC_OK;
 }
 
@@ -552,16 +719,25 @@ loop_await_owed(struct xtc_loop *loop)
 }
 
 int
-xtc_loop_fini(xtc_loop_t *loop)
+xtc__loop_finish(struct xtc_loop *loop)
 {
-	if (loop == NULL)
-		return XTC_OK;
 	if (loop_occupy(loop) != XTC_OK)
 		return XTC_E_INVAL;
 	loop->finishing = 1;
 	loop_take_inbox(loop);
 	(void)xtc__task_kill_all(loop);
 	loop_turns(loop);
+	loop_vacate(loop);
+	return XTC_OK;
+}
+
+void
+xtc__loop_free(struct xtc_loop *loop)
+{
+	int r = loop_occupy(loop);
+
+	XTC_ASSERT(r == XTC_OK);
+	loop_take_inbox(loop);
 	xtc__timer_drop_all(loop);
 	loop_await_owed(loop);
 	xtc__task_cache_flush(&loop->tasks);
@@ -570,6 +746,16 @@ xtc_loop_fini(xtc_loop_t *loop)
 	xtc__poll_destroy(loop->poller);
 	xtc__loop_index_put(loop->index);
 	xtc_aligned_free(loop);
+}
+
+int
+xtc_loop_fini(xtc_loop_t *loop)
+{
+	if (loop == NULL)
+		return XTC_OK;
+	if (loop->exec != NULL || xtc__loop_finish(loop) != XTC_OK)
+		return XTC_E_INVAL;
+	xtc__loop_free(loop);
 	return XTC_OK;
 }
 

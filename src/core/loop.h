@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "xtc_loop.h"
+#include "core/deque.h"
 #include "core/task.h"
 #include "core/wheel.h"
 #include "mem/pool.h"
@@ -48,6 +49,7 @@ struct xtc_loop {
 	struct xtc_task *next_up;	/* just woken: runs next */
 	struct xtc__inode *q_head;
 	struct xtc__inode *q_tail;
+	struct xtc_exec *exec;		/* NULL: it stands alone */
 	struct xtc_task *left;		/* whose post-switch action is due */
 	uint8_t post;			/* enum xtc__post */
 	int budget;			/* switches before the next visit */
@@ -59,10 +61,10 @@ struct xtc_loop {
 	_Alignas(64) _Atomic uintptr_t inbox;	/* (a) newest | tags */
 	_Atomic int64_t alive_in;	/* (a) spawned by other threads */
 
-	_Alignas(64) int64_t alive;	/* alive_in to be added */
+	_Alignas(64) _Atomic int64_t alive;	/* alive_in to be added */
 	int64_t now_ns;			/* the cached clock */
 	int64_t polled_ns;		/* when the poller was last asked */
-	int64_t user_timers;		/* pending */
+	_Atomic int64_t user_timers;	/* pending; others read it */
 	struct xtc__park *thread_rec;	/* of the thread that runs it */
 	struct xtc__poller *poller;
 	uint64_t owed;			/* poller wakes yet to come */
@@ -70,6 +72,19 @@ struct xtc_loop {
 	_Atomic int64_t budget_ns;	/* (a) xtc_yield_set_budget */
 	_Atomic uint64_t due_count;	/* (a) written by the loop */
 	int budget_full;		/* switches of a whole budget */
+	int exec_i;			/* its place in exec */
+	unsigned turn;			/* whose turn it is, of two queues */
+	int spin;			/* the last short sleep was woken */
+	int cpus;			/* spinning is no use with one */
+	int64_t watch_ns;		/* the next short sleep of a watcher */
+	uint8_t saw_one;		/* somebody has one fiber waiting */
+	uint8_t is_watcher;
+	int looks;			/* left to a watcher that sees nothing */
+	uint32_t *seen;			/* the others' run counts, last look */
+	uint64_t *collected;		/* the others' naps */
+	_Atomic uint64_t naps;		/* (a) written by the loop */
+	_Atomic uint64_t runs;		/* (a) written by the loop */
+	_Atomic uint64_t steals;	/* (a) written by the loop */
 	int index;			/* the tracer's loop index */
 	_Atomic uint32_t running;	/* (a) a thread runs it */
 	uint8_t finishing;		/* xtc_loop_fini is at work */
@@ -78,7 +93,21 @@ struct xtc_loop {
 	struct xtc__task_cache tasks;
 	struct xtc__mags mags;
 	struct xtc__wheel wheel;
+	struct xtc__qlock over_lock;
+	_Atomic uint32_t over_n;	/* (a) */
+	struct xtc__inode *over_head;	/* under over_lock: what the ring */
+	struct xtc__inode *over_tail;	/* had no room for */
+	struct xtc__deque ring;		/* fibers that may migrate */
 };
+
+/* Count up or down what only the loop writes and others read. */
+static inline void
+xtc__loop_count(_Atomic int64_t *n, int64_t by)
+{
+	/* Relaxed: one writer; readers that need more have it by a sleep. */
+	atomic_store_explicit(n, atomic_load_explicit(n,
+	    memory_order_relaxed) + by, memory_order_relaxed);
+}
 
 /* The loop this thread runs, or NULL. Never cached across a switch. */
 struct xtc_loop *xtc__loop_self(void);
@@ -86,6 +115,8 @@ struct xtc_loop *xtc__loop_self(void);
 /* The time, read now. */
 int64_t	xtc__loop_clock(struct xtc_loop *);
 
+/* Wake the loop if it sleeps. From any thread. */
+void	xtc__loop_kick(struct xtc_loop *);
 /* Queue a fiber one owns on its loop. From any thread. */
 void	xtc__loop_ready(struct xtc_task *, enum xtc__wake_how);
 /* Push onto a loop's inbox and wake it if it sleeps. From any thread. */

@@ -11,6 +11,15 @@ struct xtc_task;
 /* Let the others run, if there are others; the budget is charged. */
 void	xtc__loop_yield(struct xtc_loop *, struct xtc_task *);
 
+/*
+ * A loop's life without the checks of the public functions: run; run all
+ * its fibers to their end; stop; free, when no fiber is left.
+ */
+int	xtc__loop_run(struct xtc_loop *);
+int	xtc__loop_finish(struct xtc_loop *);
+void	xtc__loop_stop(struct xtc_loop *);
+void	xtc__loop_free(struct xtc_loop *);
+
 /* A small number for tracers, unique among the living loops. */
 int	xtc__loop_index_get(void);
 void	xtc__loop_index_put(int);

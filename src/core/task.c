@@ -32,6 +32,7 @@
 #include "base/attr.h"
 #include "base/bits.h"
 #include "core/atexit.h"
+#include "core/exec.h"
 #include "core/loop.h"
 #include "core/loop_impl.h"
 #include "mem/mem.h"
@@ -338,6 +339,7 @@ task_prepare(struct xtc_task *t, struct xtc_loop *loop,
 	t->on_exit = NULL;
 	t->reason = 0;
 	t->exiting = 0;
+	t->migratable = args->migratable && loop->exec != NULL;
 	t->aborted = 0;
 	t->collected = 0;
 	t->join = args->joinable ? XTC__JOIN_LIVE : XTC__JOIN_NONE;
@@ -398,7 +400,7 @@ static XTC_PROBE_SITE_ATTR void
 task_created(struct xtc_task *t, struct xtc_loop *loop)
 {
 	if (xtc__loop_self() == loop)
-		loop->alive++;
+		xtc__loop_count(&loop->alive, 1);
 	else
 		atomic_fetch_add_explicit(&loop->alive_in, 1,
 		    memory_order_acq_rel);
@@ -465,13 +467,20 @@ xtc__task_self(void)
 	return loop == NULL ? NULL : loop->cur;
 }
 
-/* Is it a fiber of this loop, alive? */
+/* Is it a fiber of this loop, or of its executor, alive? */
 static int
 task_lives_on(struct xtc_task *t, const struct xtc_loop *loop)
 {
-	return t != NULL && atomic_load_explicit(&t->alive,
-	    memory_order_acquire) != 0 && atomic_load_explicit(
-	    &t->park.loop, memory_order_relaxed) == loop;
+	const struct xtc_loop *its;
+
+	if (t == NULL || atomic_load_explicit(&t->alive,
+	    memory_order_acquire) == 0)
+		return 0;
+	its = atomic_load_explicit(&t->park.loop, memory_order_relaxed);
+	if (its == loop)
+		return 1;
+	/* a fiber may come from another loop at any time: all are killed */
+	return loop->exec != NULL && xtc__exec_has_loop(loop->exec, its);
 }
 
 unsigned

@@ -101,6 +101,7 @@ struct xtc_task {
 	struct xtc__atexit *at_exit;	/* last registered first */
 	void (*on_exit)(struct xtc_task *);	/* proc: close the mailbox */
 	int reason;			/* of its exit */
+	uint8_t migratable;
 	uint8_t exiting;
 	uint8_t in_match;		/* (o) a match function runs */
 	uint8_t stack_class;
@@ -132,6 +133,7 @@ struct xtc__task_args {
 	const char *name;
 	size_t stack_bytes;
 	int joinable;
+	int migratable;		/* counts only on a loop of an executor */
 };
 
 /* A free task with a stack, fields filled in, not yet announced. */

@@ -132,7 +132,7 @@ timer_fired(struct xtc_timer *t, struct xtc_loop *loop)
 	XTC_PROBE_ONLY(int kind = t->kind;)
 
 	if (user)
-		loop->user_timers--;
+		xtc__loop_count(&loop->user_timers, -1);
 	word = atomic_load_explicit(&t->word, memory_order_acquire);
 	if (user && loop->finishing) {
 		if (timer_cancelled(t, &word, 0))
@@ -186,7 +186,7 @@ timer_from_inbox(struct xtc_loop *loop, struct xtc__inode *node)
 	word = atomic_fetch_and_explicit(&t->word, ~(uint64_t)TIMER_POSTED,
 	    memory_order_acq_rel);
 	if ((word & TIMER_STATE) == TIMER_ARMED) {
-		loop->user_timers++;
+		xtc__loop_count(&loop->user_timers, 1);
 		timer_armed(t, loop, t->wheel.deadline);
 		return;
 	}
@@ -194,7 +194,7 @@ timer_from_inbox(struct xtc_loop *loop, struct xtc__inode *node)
 	if (t->wheel.on) {
 		xtc__wheel_del(&loop->wheel, &t->wheel);
 		if (t->kind == XTC_TIMER_USER)
-			loop->user_timers--;
+			xtc__loop_count(&loop->user_timers, -1);
 	}
 	xtc__timer_put(t);
 }
@@ -243,7 +243,7 @@ xtc__timer_drop_all(struct xtc_loop *loop)
 		t = XTC__CONTAINER_OF(n, struct xtc_timer, wheel);
 		word = atomic_load_explicit(&t->word, memory_order_acquire);
 		XTC_ASSERT(t->kind == XTC_TIMER_USER);
-		loop->user_timers--;
+		xtc__loop_count(&loop->user_timers, -1);
 		if (timer_cancelled(t, &word, 0))
 			xtc__timer_put(t);
 	}
@@ -283,7 +283,7 @@ xtc_timer_set(xtc_loop_t *loop, int64_t delay_ns, void (*fn)(void *),
 		    (word >> TIMER_GEN_SHIFT & TIMER_TAG));
 	if (self == loop) {
 		atomic_store_explicit(&t->word, word, memory_order_release);
-		loop->user_timers++;
+		xtc__loop_count(&loop->user_timers, 1);
 		timer_armed(t, loop, t->wheel.deadline);
 		return XTC_OK;
 	}
@@ -315,7 +315,7 @@ xtc_timer_cancel(xtc_timer_t *handle)
 			return XTC_E_AGAIN;
 		if ((word & TIMER_POSTED) == 0) {
 			xtc__wheel_del(&loop->wheel, &t->wheel);
-			loop->user_timers--;
+			xtc__loop_count(&loop->user_timers, -1);
 			xtc__timer_put(t);
 		}
 		return XTC_OK;
