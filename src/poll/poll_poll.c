@@ -202,35 +202,48 @@ poll_poll_destroy(struct xtc__poller *p)
 	errno = saved;
 }
 
+/* 0 or an errno; nothing is open or allocated then. */
+static int
+pollp_open(struct poll_poll *pp)
+{
+	int err;
+
+	pp->fds = xtc__mem_raw_zalloc(POLLP_FIRST_PLACES * sizeof(*pp->fds),
+	    XTC_ALLOC_SLAB);
+	if (pp->fds == NULL)
+		return ENOMEM;
+	err = xtc__wake_init(&pp->wake);
+	if (err != 0) {
+		xtc__mem_raw_free(pp->fds);
+		return err;
+	}
+	pp->room = POLLP_FIRST_PLACES;
+	pp->n = 1;
+	pp->fds[0].fd = pp->wake.rfd;
+	pp->fds[0].events = POLLIN;
+	return 0;
+}
+
 static int
 poll_poll_create(struct xtc__poller **out)
 {
 	struct poll_poll *pp = xtc__mem_raw_zalloc(sizeof(*pp),
 	    XTC_ALLOC_SLAB);
 	int saved = errno;
-	int rc = XTC_E_NOMEM;
+	int err;
 
 	if (pp == NULL)
-		return rc;
+		return XTC_E_NOMEM;
 	pp->base.ops = &xtc__poll_poll_ops;
-	pp->n = 1;
-	pp->room = POLLP_FIRST_PLACES;
-	pp->fds = xtc__mem_raw_zalloc(pp->room * sizeof(*pp->fds),
-	    XTC_ALLOC_SLAB);
-	if (pp->fds != NULL)
-		rc = xtc__wake_init(&pp->wake) == 0 ? XTC_OK :
-		    XTC_E_RESOURCE;
-	if (rc != XTC_OK) {
-		xtc__mem_raw_free(pp->fds);
+	xtc__regs_init(&pp->regs, &pp->base);
+	err = pollp_open(pp);
+	if (err != 0)
 		xtc__mem_raw_free(pp);
-	} else {
-		pp->fds[0].fd = pp->wake.rfd;
-		pp->fds[0].events = POLLIN;
-		xtc__regs_init(&pp->regs, &pp->base);
+	else
 		*out = &pp->base;
-	}
 	errno = saved;
-	return rc;
+	return err == 0 ? XTC_OK :
+	    err == ENOMEM ? XTC_E_NOMEM : XTC_E_RESOURCE;
 }
 
 const struct xtc__poll_ops xtc__poll_poll_ops = {

@@ -291,10 +291,9 @@ epoll_unclaimed(struct poll_epoll *e, struct xtc__regs_fd *rec)
 		rec->serial = 0;
 		rec->armed = 0;
 	}
-	if (err != 0) {
+	/* Closed, but a copy lives: the next report of it has no serial. */
+	if (err != 0)
 		epoll_lost(e, rec);
-		e->unreachable = 1;
-	}
 }
 
 static void

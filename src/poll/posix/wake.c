@@ -16,9 +16,8 @@
  * two and go to sleep.
  *
  *	wake				take
- *	overflow + 1			read bytes
- *	fence [W]			fence [T]
- *	write 0, or find it full	take overflow
+ *	overflow + 1 [W]		read bytes
+ *	write 0, or find it full	take overflow [T]
  *
  * In this path the count may be taken before the caller is through with its
  * second write, and whoever counts may close the poller then. That is what
@@ -100,13 +99,17 @@ wake_write(const struct xtc__wake *w, unsigned char byte)
 static void
 wake_send_full(struct xtc__wake *w)
 {
+	/* A test may empty the pipe here. */
+	(void)xtc__os_fault("poll.wake_full");
 	/* relaxed: the next line's release orders it. */
 	(void)atomic_fetch_add_explicit(&w->inside, 1, memory_order_relaxed);
-	/* release: who takes the count sees that somebody is inside. */
+	/*
+	 * [W] seq_cst: the addition comes before the look at the pipe; the
+	 * kernel's lock of the pipe then orders it before [T]. It releases
+	 * too: who takes the count sees that somebody is inside.
+	 */
 	(void)atomic_fetch_add_explicit(&w->overflow, 1,
-	    memory_order_release);
-	/* [W] the addition comes before the look at the pipe; pairs with [T] */
-	atomic_thread_fence(memory_order_seq_cst);
+	    memory_order_seq_cst);
 	(void)wake_write(w, 0);
 	/* release: all use of w comes before. */
 	(void)atomic_fetch_sub_explicit(&w->inside, 1, memory_order_release);
@@ -134,11 +137,7 @@ xtc__wake_take(struct xtc__wake *w)
 		for (i = 0; i < n; i++)
 			wakes += bytes[i];
 	} while (n == (ssize_t)sizeof(bytes));
-	/* [T] the bytes are read before overflow is; pairs with [W] */
-	atomic_thread_fence(memory_order_seq_cst);
-	/* relaxed: a look; the exchange acquires. */
-	if (atomic_load_explicit(&w->overflow, memory_order_relaxed) != 0)
-		wakes += atomic_exchange_explicit(&w->overflow, 0,
-		    memory_order_acquire);
-	return wakes;
+	/* [T] seq_cst: not before the bytes are read. */
+	return wakes + atomic_exchange_explicit(&w->overflow, 0,
+	    memory_order_seq_cst);
 }
