@@ -59,6 +59,13 @@ drive_park_wake(const struct values *v)
 }
 
 XTC_PROBE_SITE_ATTR static void
+drive_exec_move(const struct values *v)
+{
+	(void)v;
+	XTC_FIBER_STEAL(v->task, v->octet, v->narrow, v->negative);
+}
+
+XTC_PROBE_SITE_ATTR static void
 drive_loop_sleep(const struct values *v)
 {
 	(void)v;
@@ -150,6 +157,7 @@ drive_round(const struct values *v)
 	drive_lock_wait_begin(v);
 	drive_park_commit(v);
 	drive_park_wake(v);
+	drive_exec_move(v);
 	drive_lock_wait_end(v);
 	drive_mbox_wake_receiver(v);
 	drive_mbox_dropped(v);

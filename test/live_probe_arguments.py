@@ -21,6 +21,7 @@ def wanted(record, entry, size):
         "fiber__park": [TASK, 3, 200, -1],
         "fiber__wake": [TASK, -300, 2, 0],
         "fiber__resume": [TASK, 3, -7, -300],
+        "fiber__steal": [TASK, 200, -300, -7],
         "loop__sleep": [200, -1],
         "loop__awake": [200, -7],
         "msg__send": [TASK, record, size, BIG],

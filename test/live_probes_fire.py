@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The libxtc authors
 """Every probe of the library fires when the thing that it tells of happens,
 with the right arguments, and the events of each fiber come in the order
-create (park wake resume)* exit."""
+create (park wake resume)* exit, with steals only where it is runnable."""
 
 import re
 import sys
@@ -16,9 +16,10 @@ REFUSED_BYTES = 7777777
 DEAD_PID = 0x8000000000000001
 CAP = 128
 REASON = -7
-LIFE = re.compile(r"c(pwr)*x$")
+LIFE = re.compile(r"cs*(pws*rs*)*x$")
 LETTER = {"fiber__create": "c", "fiber__park": "p", "fiber__wake": "w",
-          "fiber__resume": "r", "fiber__exit": "x"}
+          "fiber__resume": "r", "fiber__exit": "x", "fiber__steal": "s"}
+STOLEN = 8
 
 
 class Event:
@@ -68,7 +69,7 @@ class Trace:
                 all(e[k] == v for k, v in wanted.items())]
 
 
-def check_lives(t, fail):
+def check_lives(t, fail, fibers):
     lives = {}
     for e in t.events:
         if e.name not in LETTER:
@@ -80,8 +81,7 @@ def check_lives(t, fail):
     for task, life in lives.items():
         for one in life:
             fail.check(LIFE.match(one), "the life of %#x is %s" % (task, one))
-    # Seven processes and one fiber that is none.
-    fail.equal("fibers", sum(len(life) for life in lives.values()), 8)
+    fail.equal("fibers", sum(len(life) for life in lives.values()), fibers)
 
 
 def check_fibers(t, fail):
@@ -240,22 +240,60 @@ def check_failures(t, fail):
         fail.equal("where", fails[0]["where"], 3)
 
 
-def main():
-    live.need_bpftrace()
-    fail = live.Failures()
-    path = live.program("drive_library")
-    probes = live.catalogue()
+def check_steals(t, fail):
+    """test/drive_steal.c: all go to loop 1 and are woken from loop 0."""
+    check_lives(t, fail, STOLEN + 1)
+    steals = t.of("fiber__steal")
+    fail.equal("steals that the library counts", t.facts["steals"],
+               len(steals))
+    for e in steals:
+        fail.check(e["from"] != e["to"] and {e["from"], e["to"]} == {0, 1}
+                   and e["how"] in (1, 2), "a steal from %d to %d, how %d" %
+                   (e["from"], e["to"], e["how"]))
+    fail.check(len(t.of("fiber__steal", how=1, to=1)) >= STOLEN,
+               "not all were stolen")
+    fail.check(t.of("fiber__steal", how=2, to=0), "none was placed by its"
+               " waker")
+    # Where a fiber is said to be is where it runs.
+    loop = {}
+    for e in t.events:
+        if e.name == "fiber__create":
+            loop[e.task] = e["loop"]
+        elif e.name == "fiber__steal":
+            fail.equal("loop of %#x before a steal" % e.task, e["from"],
+                       loop[e.task])
+            loop[e.task] = e["to"]
+        elif e.name == "fiber__resume":
+            fail.equal("loop of %#x at a resume" % e.task, e["loop"],
+                       loop[e.task])
+
+
+def trace(fail, name, probes):
+    path = live.program(name)
     text = "".join(clause(path, name, args) for name, args in probes)
     out = live.run_ok(["bpftrace", "-e", text, "-c", path])
     t = Trace(out, probes)
     if not fail.check("done" in t.facts, "the driver failed: " + out):
         fail.done()
+    return t, out
+
+
+def main():
+    live.need_bpftrace()
+    fail = live.Failures()
+    probes = live.catalogue()
+    stealing, text = trace(fail, "drive_steal", probes)
+    t, out = trace(fail, "drive_library", probes)
     for name, _ in probes:
-        fail.check(t.of(name), name + " did not fire")
+        fail.check(t.of(name) or stealing.of(name), name + " did not fire")
     if fail.texts:
-        print(out)
+        print(text, out)
         fail.done()
-    check_lives(t, fail)
+    check_steals(stealing, fail)
+    if fail.texts:
+        print(text)
+    # Seven processes and one fiber that is none.
+    check_lives(t, fail, 8)
     check_fibers(t, fail)
     check_parks(t, fail)
     check_messages(t, fail)

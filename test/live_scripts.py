@@ -194,6 +194,24 @@ def many(fail):
     fail.check("INCOMPLETE" in out, "a full map is not told")
 
 
+def stealing(fail):
+    """Eight fibers park twice on loop 1 and are woken from loop 0 in the end;
+    a ninth sleeps."""
+    command = "./drive_steal 8"
+    out = live.bpftrace_on("xtc_park_latency", command)
+    hists = live.bpf_hists(out)["parked_us"]
+    fail.equal("parks of fibers that move",
+               {why: total(hist) for why, hist in hists.items()},
+               {"mailbox": 16, "sleep": 1})
+    out = live.bpftrace_on("xtc_runq_latency", command)
+    hists = live.bpf_hists(out)["wait_us"]
+    fail.equal("wakes of fibers that move",
+               sum(total(hist) for hist in hists.values()), 17)
+    out = live.bpftrace_on("xtc_lost_wake", command)
+    fail.equal("fibers that moved and stayed", parked(out), [])
+    fail.check("UNKNOWN" not in out, "events of fibers that move were lost")
+
+
 def parked_before(fail):
     """Fibers that parked before the tracer came are no nonsense in it."""
     n = 100
@@ -243,6 +261,7 @@ def main():
     run_queue(fail)
     lost_wakes(fail)
     many(fail)
+    stealing(fail)
     parked_before(fail)
     with tempfile.TemporaryDirectory() as directory:
         fail.patiently(ATTEMPTS, convoy_attached, fail,
