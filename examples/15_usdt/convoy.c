@@ -22,9 +22,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <sys/select.h>
-
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -279,50 +276,31 @@ print_counters(const struct mode *mode, int64_t run_ns)
 	fflush(stdout);
 }
 
-static volatile sig_atomic_t signalled;
-
-static void
-on_signal(int number)
-{
-	(void)number;
-	signalled = 1;
-}
-
 /*
- * From here on SIGUSR1 is blocked, in threads started later too, and comes
- * only in hold_wait(): none is lost between the look and the wait.
+ * From here on SIGUSR1 is blocked, in threads started later too, and taken
+ * only in hold_wait(): one that comes early is not lost.
  */
 static int
-hold_prepare(void)
+hold_prepare(sigset_t *set)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	sigset_t set;
-
-	sigemptyset(&action.sa_mask);
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 ||
-	    sigaction(SIGUSR1, &action, NULL) != 0)
+	sigemptyset(set);
+	sigaddset(set, SIGUSR1);
+	sigaddset(set, SIGALRM);
+	if (sigprocmask(SIG_BLOCK, set, NULL) != 0)
 		return (-1);
 	printf("%ld\n", (long)getpid());
 	fflush(stdout);
 	return (0);
 }
 
-/* Until SIGUSR1 comes or the time is up (NULL: for ever). */
+/* Until SIGUSR1 comes or the time is up (0: for ever). */
 static void
-hold_wait(const struct timespec *timeout)
+hold_wait(const sigset_t *set, unsigned seconds)
 {
-	sigset_t open;
+	int number;
 
-	sigprocmask(SIG_BLOCK, NULL, &open);
-	sigdelset(&open, SIGUSR1);
-	signalled = 0;
-	while (!signalled) {
-		if (pselect(0, NULL, NULL, NULL, timeout, &open) == 0 ||
-		    errno != EINTR)
-			break;
-	}
+	alarm(seconds);
+	sigwait(set, &number);
 }
 
 static int
@@ -349,9 +327,9 @@ usage_error(const char *what, const char *argument)
 int
 main(int argc, char **argv)
 {
-	const struct timespec stay = { .tv_sec = STAY_S };
 	const struct mode *mode = NULL;
 	int64_t run_ns = 0;
+	sigset_t set;
 	int hold = 0;
 	int error;
 	int i;
@@ -376,11 +354,11 @@ main(int argc, char **argv)
 		return (usage_error("no mode given", ""));
 
 	if (hold) {
-		if (hold_prepare() != 0) {
+		if (hold_prepare(&set) != 0) {
 			perror("usdt_convoy: --hold");
 			return (1);
 		}
-		hold_wait(NULL);
+		hold_wait(&set, 0);
 	}
 	error = run(mode, &run_ns);
 	if (error != XTC_OK) {
@@ -389,6 +367,6 @@ main(int argc, char **argv)
 	}
 	print_counters(mode, run_ns);
 	if (hold)
-		hold_wait(&stay);
+		hold_wait(&set, STAY_S);
 	return (0);
 }
