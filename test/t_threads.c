@@ -387,13 +387,8 @@ aim_at_a_dying_loop(void *arg)
 			T_TRUE(rc == XTC_OK || rc == XTC_E_INVAL);
 			t_spin((int64_t)(t_rand(&rnd) % 2000));
 		}
-		if (me == 3) {
-			int rc = xtc_await(late_task, NULL);
-
-			/* Begun after the end: the handle is gone. */
-			if (rc != XTC_E_INVAL)
-				T_RC(rc, XTC_E_ABORTED);
-		}
+		if (me == 3)
+			T_RC(xtc_await(late_task, NULL), XTC_E_ABORTED);
 		t_add(&in_round, -1);
 	}
 	return (NULL);
