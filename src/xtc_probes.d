@@ -117,6 +117,16 @@ provider xtc {
 	probe loop__awake(int loop, int events);
 
 	/*
+	 * Fires when a fiber leaves the CPU after it has held its loop longer
+	 * than the yield budget that is set for the loop, on its own stack.
+	 * Arguments: loop, the index of the loop; task, the fiber; ran_ns, how
+	 * long it ran in nanoseconds.
+	 * Not where no budget is set (xtc_yield_set_budget).
+	 * Stability: Evolving.
+	 */
+	probe loop__stall(int loop, uintptr_t task, int64_t ran_ns);
+
+	/*
 	 * Fires when a send has found its receiver parked and is making it
 	 * runnable, after the claim and before the fiber-wake that follows,
 	 * on the stack of the sender.

@@ -64,6 +64,7 @@
 #include "base/plant.h"
 #include "core/exec.h"
 #include "core/loop_impl.h"
+#include "core/overflow.h"
 #include "core/thread.h"
 #include "mem/mem.h"
 #include "os/os.h"
@@ -256,6 +257,23 @@ loop_has_yield_budget(struct xtc_loop *loop)
 	    0;
 }
 
+/* A fiber leaves the CPU, and there is a budget: did it keep to it? */
+static XTC_PROBE_SITE_ATTR void
+loop_stalled(struct xtc_loop *loop, struct xtc_task *me)
+{
+	int64_t ran_ns, now = xtc__loop_clock(loop);
+
+	ran_ns = now - loop->on_ns;
+	loop->on_ns = now;
+	(void)me;
+	/* Relaxed: a number on its own. */
+	if (ran_ns <= atomic_load_explicit(&loop->budget_ns,
+	    memory_order_relaxed))
+		return;
+	XTC_LOOP_STALL(loop->index, me, ran_ns);
+}
+XTC_PROBE_SITE(loop_stalled)
+
 struct xtc_loop *
 xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
     enum xtc__post post)
@@ -267,7 +285,7 @@ xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
 	if (--loop->budget > 0)
 		next = loop_pick(loop);
 	if (XTC__UNLIKELY(loop_has_yield_budget(loop)))
-		loop->on_ns = xtc__loop_clock(loop);
+		loop_stalled(loop, me);
 	loop->left = me;
 	loop->post = (uint8_t)post;
 	loop->cur = next;
@@ -595,6 +613,7 @@ loop_occupy(struct xtc_loop *loop)
 	loop->slack_ns = xtc__os_timer_slack_set(1);
 	xtc__mags_enter(&loop->mags);
 	xtc__san_thread(&loop->san);
+	xtc__overflow_enter(loop);
 	return XTC_OK;
 }
 
@@ -603,6 +622,7 @@ loop_vacate(struct xtc_loop *loop)
 {
 	if (loop->slack_ns > 0)
 		(void)xtc__os_timer_slack_set(loop->slack_ns);
+	xtc__overflow_leave(loop);
 	xtc__mags_leave();
 	loop_tls = NULL;
 	/* release: the next thread to run it sees it all */
@@ -642,8 +662,12 @@ xtc_loop_init(xtc_loop_t **out)
 	if (loop == NULL)
 		return XTC_E_NOMEM;
 	memset(loop, 0, sizeof(*loop));
-	r = xtc__poll_create(NULL, &loop->poller);
+	loop->sigstack = xtc__mem_raw_alloc(xtc__overflow_stack_bytes(),
+	    XTC_ALLOC_HEAP);
+	r = loop->sigstack == NULL ? XTC_E_NOMEM :
+	    xtc__poll_create(NULL, &loop->poller);
 	if (r != XTC_OK) {
+		xtc__mem_raw_free(loop->sigstack);
 		xtc_aligned_free(loop);
 		return r;
 	}
@@ -745,6 +769,7 @@ xtc__loop_free(struct xtc_loop *loop)
 	loop_vacate(loop);
 	xtc__poll_destroy(loop->poller);
 	xtc__loop_index_put(loop->index);
+	xtc__mem_raw_free(loop->sigstack);
 	xtc_aligned_free(loop);
 }
 

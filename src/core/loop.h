@@ -88,6 +88,8 @@ struct xtc_loop {
 	int index;			/* the tracer's loop index */
 	_Atomic uint32_t running;	/* (a) a thread runs it */
 	uint8_t finishing;		/* xtc_loop_fini is at work */
+	uint8_t gave_sigstack;		/* overflow.c */
+	void *sigstack;
 	int64_t slack_ns;		/* of the thread, to restore */
 	struct xtc__san san;		/* of the loop's own stack */
 	struct xtc__task_cache tasks;

@@ -187,6 +187,15 @@ xtc__wait_init(struct xtc__wait *w, int64_t timeout_ns)
 	return XTC_OK;
 }
 
+int
+xtc__wait_again(struct xtc__wait *w)
+{
+	if (w->timer != NULL || w->timeout_ns < 0 || w->rec->is_thread)
+		return XTC_OK;
+	w->timer = xtc__timer_get(xtc__loop_self());
+	return w->timer == NULL ? XTC_E_NOMEM : XTC_OK;
+}
+
 void
 xtc__wait_fini(struct xtc__wait *w)
 {

@@ -95,6 +95,11 @@ struct xtc__wait {
  * timer (or for a thread's record). timeout_ns is not 0.
  */
 int	xtc__wait_init(struct xtc__wait *, int64_t timeout_ns);
+/*
+ * Before a second prepare: a fiber that came back on another loop has given
+ * its timer away. XTC_E_NOMEM: no memory for another.
+ */
+int	xtc__wait_again(struct xtc__wait *);
 /* The epoch to publish, or 0: killed, and nothing has changed. */
 uint64_t xtc__wait_prepare(struct xtc__wait *, unsigned why, uint64_t object);
 /* After prepare, instead of commit: 0, or the cause of the claim. */

@@ -492,9 +492,10 @@ xtc__task_kill_all(struct xtc_loop *loop)
 
 	for (slot = 0; slot < slots; slot++) {
 		t = xtc__task_at(slot);
-		if (!task_lives_on(t, loop) || t->exiting ||
-		    (atomic_load_explicit(&t->park.word,
-		    memory_order_relaxed) & XTC__PARK_KILL) != 0)
+		/* Relaxed: a mark that is missed is set once more. */
+		if (!task_lives_on(t, loop) || (atomic_load_explicit(
+		    &t->park.word, memory_order_relaxed) &
+		    XTC__PARK_KILL) != 0)
 			continue;
 		(void)xtc__park_kill(&t->park, NULL, 0);
 		n++;

@@ -107,12 +107,15 @@ xtc_waker_wait(int64_t timeout_ns)
 		fired = (atomic_load_explicit(&w.rec->waker,
 		    memory_order_relaxed) & WAKER_FIRED) != 0;
 		/* a late waker of the last sequence: wait on */
-	} while (cause == XTC_CAUSE_EVENT && !fired);
+		r = xtc__wait_again(&w);
+	} while (cause == XTC_CAUSE_EVENT && !fired && r == XTC_OK);
 	fired = (waker_next(w.rec) & WAKER_FIRED) != 0;
 	if (cause == XTC_CAUSE_KILL)
 		xtc__wait_die(&w);
 	xtc__wait_fini(&w);
-	return fired ? XTC_OK : XTC_E_AGAIN;
+	if (fired)
+		return XTC_OK;
+	return cause == XTC_CAUSE_TIMEOUT ? XTC_E_AGAIN : r;
 }
 
 int

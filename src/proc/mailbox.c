@@ -453,10 +453,12 @@ mbox_wait(struct xtc_task *me, struct mbox_want *want, int64_t timeout_ns,
 		if (cause == XTC_CAUSE_KILL)
 			xtc__wait_die(&w);
 		e = mbox_search(me, want);
-	} while (e == NULL && cause != XTC_CAUSE_TIMEOUT);
+		r = cause == XTC_CAUSE_TIMEOUT ? XTC_E_AGAIN :
+		    xtc__wait_again(&w);
+	} while (e == NULL && r == XTC_OK);
 	xtc__wait_fini(&w);
 	*out = e;
-	return e != NULL ? XTC_OK : XTC_E_AGAIN;
+	return e != NULL ? XTC_OK : r;
 }
 
 static inline int

@@ -336,6 +336,10 @@ amutex_lock_slow(struct xtc_amutex *m, struct xtc__park *me,
 			r = XTC_OK;
 			break;
 		}
+		/* somebody owns it, and wakes the next: one may leave */
+		r = xtc__wait_again(&w);
+		if (r != XTC_OK)
+			break;
 	}
 	if (r == XTC_OK)
 		r = amutex_got(m, me);
