@@ -311,8 +311,8 @@ usage(FILE *to)
 	    "  convoy    eight fibers sleep while they hold one lock\n"
 	    "  fixed     the same with the sleep outside the lock\n"
 	    "  lostwake  a server forgets every tenth request\n"
-	    "  --hold    print the pid, wait for SIGUSR1 before the start, and\n"
-	    "            stay at the end until SIGUSR1 or for %d seconds\n",
+	    "  --hold    print the pid, wait for SIGUSR1 before the start,\n"
+	    "            and stay at the end until SIGUSR1 or for %d seconds\n",
 	    STAY_S);
 	return (2);
 }
