@@ -98,6 +98,16 @@ next_events(int max)
 	return n;
 }
 
+/* kqueue tells of one direction at a time, so some bits may be missing. */
+static inline void
+check_revents(uint32_t revents, uint32_t want)
+{
+	if (strcmp(subject->name, "kqueue") != 0)
+		T_EQ(revents, want);
+	T_TRUE(revents != 0);
+	T_EQ(revents & ~want, 0);
+}
+
 /* Exactly this one event comes. */
 static inline void
 expect_event(int fd, uint64_t token, uint32_t revents)
@@ -105,7 +115,7 @@ expect_event(int fd, uint64_t token, uint32_t revents)
 	T_EQ(next_events(256), 1);
 	T_EQ(ev[0].fd, fd);
 	T_EQ(ev[0].token, token);
-	T_EQ(ev[0].revents, revents);
+	check_revents(ev[0].revents, revents);
 }
 
 /* A look may be spent on something that is nobody's; three are not. */

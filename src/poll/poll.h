@@ -35,10 +35,12 @@
  * fd.
  *
  * interest is a set of READABLE, WRITABLE and HUP, and may be empty; an event
- * says which of them came true. ERR, and HUP when both directions are closed,
- * come unasked, as with poll(2). HUP that was asked for also tells that the
- * peer has shut down its sending side, where the system can say so. A
- * descriptor that the system cannot wait for (a regular file) is always ready.
+ * says which of them came true (with kqueue, which tells of each direction by
+ * itself, perhaps only one that did). ERR, and HUP when both directions are
+ * closed, come unasked, as with poll(2). HUP that was asked for also tells
+ * that the peer has shut down its sending side, where the system can say so.
+ * A descriptor that the system cannot wait for (a regular file) is always
+ * ready.
  *	XTC_OK
  *	XTC_E_INVAL	no such open fd, or a bit that is none
  *	XTC_E_NOMEM	no memory

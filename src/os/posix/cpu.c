@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Copyright (c) 2026 The libxtc authors */
 /* posix/cpu.c: the CPUs that are there, for systems that do not tell more. */
-#define _DEFAULT_SOURCE 1
+#define _DEFAULT_SOURCE
 #define __EXTENSIONS__ 1
 
 #include <limits.h>

@@ -33,7 +33,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <string.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -41,6 +41,7 @@
 #include "os/os.h"
 #include "poll/backends_impl.h"
 #include "poll/poll.h"
+#include "poll/pollbits_impl.h"
 #include "poll/regs_impl.h"
 #include "poll/sleep_impl.h"
 #include "poll/wake_impl.h"
@@ -215,23 +216,33 @@ poll_kqueue_forget(struct xtc__poller *p, int fd, uint64_t *tokens, int max)
 	return xtc__regs_forget(&k->regs, fd, tokens, max);
 }
 
+/*
+ * EV_EOF does not say whether one direction is over or both; poll(2) does.
+ * This happens once in the life of a connection.
+ */
+static uint32_t
+kqueue_end(const struct kevent *kev)
+{
+	struct pollfd pfd = { .fd = (int)kev->ident };
+	uint32_t reported = 0;
+
+	if (kev->filter == EVFILT_READ)
+		reported |= XTC__REGS_PEER_SHUT;
+	if (kev->fflags != 0)
+		reported |= XTC__POLL_ERR;
+	if (poll(&pfd, 1, 0) == 1)
+		reported |= xtc__pollbits_reported(pfd.revents);
+	return reported;
+}
+
 static uint32_t
 kqueue_reported(const struct kevent *kev)
 {
-	uint32_t reported;
+	uint32_t reported = kev->filter == EVFILT_WRITE ?
+	    XTC__POLL_WRITABLE : XTC__POLL_READABLE;
 
-	if (kev->filter == EVFILT_WRITE) {
-		reported = XTC__POLL_WRITABLE;
-		if (kev->flags & EV_EOF)
-			reported |= XTC__POLL_HUP;
-	} else {
-		reported = XTC__POLL_READABLE;
-		if (kev->flags & EV_EOF)
-			reported |= XTC__REGS_PEER_SHUT;
-	}
-	/* With EV_EOF, the socket's error. */
-	if ((kev->flags & EV_EOF) && kev->fflags != 0)
-		reported |= XTC__POLL_ERR;
+	if (kev->flags & EV_EOF)
+		reported |= kqueue_end(kev);
 	return reported;
 }
 
