@@ -20,6 +20,7 @@
 #define DEAD_PID UINT64_C(0x8000000000000001)
 #define CAP 128
 #define REASON (-7)
+#define BUDGET_NS (20 * MS)
 
 static xtc_loop_t *loop;
 static xtc_amutex_t *lock;
@@ -83,6 +84,21 @@ full(void *arg)
 {
 	(void)arg;
 	must(xtc_proc_sleep(5 * MS), "sleep");
+}
+
+/* Holds the loop for longer than the budget allows, once. */
+static void
+greedy(void *arg)
+{
+	int64_t end;
+
+	(void)arg;
+	must(xtc_yield_set_budget(loop, BUDGET_NS), "a budget");
+	end = xtc_clock_mono() + BUDGET_NS + MS;
+	while (xtc_clock_mono() < end)
+		;
+	xtc_yield();
+	must(xtc_yield_set_budget(loop, 0), "no budget");
 }
 
 static void
@@ -186,6 +202,7 @@ main(void)
 	must(xtc_amutex_create(&lock), "xtc_amutex_create");
 	receiver_pid = spawn("receiver", receiver);
 	full_pid = spawn("full", full);
+	(void)spawn("greedy", greedy);
 	(void)spawn("sender", sender);
 	(void)spawn("owner", owner);
 	(void)spawn("waiter", waiter);

@@ -74,6 +74,13 @@ drive_loop_sleep(const struct values *v)
 }
 
 XTC_PROBE_SITE_ATTR static void
+drive_loop_stalled(const struct values *v)
+{
+	(void)v;
+	XTC_LOOP_STALL(v->narrow, v, v->big);
+}
+
+XTC_PROBE_SITE_ATTR static void
 drive_mbox_wake_receiver(const struct values *v)
 {
 	(void)v;
@@ -151,6 +158,7 @@ drive_round(const struct values *v)
 {
 	drive_task_create_done(v);
 	drive_loop_sleep(v);
+	drive_loop_stalled(v);
 	drive_timer_armed(v);
 	drive_timer_cancelled(v);
 	drive_timer_fired(v);

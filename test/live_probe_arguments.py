@@ -24,6 +24,7 @@ def wanted(record, entry, size):
         "fiber__steal": [TASK, 200, -300, -7],
         "loop__sleep": [200, -1],
         "loop__awake": [200, -7],
+        "loop__stall": [-300, record, -15],
         "msg__send": [TASK, record, size, BIG],
         "msg__drop": [BIG, TASK, 255, -7],
         "mailbox__high": [TASK, 64, 1 << 63],

@@ -16,6 +16,7 @@ REFUSED_BYTES = 7777777
 DEAD_PID = 0x8000000000000001
 CAP = 128
 REASON = -7
+BUDGET_NS = 20 * MS
 LIFE = re.compile(r"cs*(pws*rs*)*x$")
 LETTER = {"fiber__create": "c", "fiber__park": "p", "fiber__wake": "w",
           "fiber__resume": "r", "fiber__exit": "x", "fiber__steal": "s"}
@@ -85,7 +86,7 @@ def check_lives(t, fail, fibers):
 
 
 def check_fibers(t, fail):
-    for name in ("receiver", "full", "sender", "owner", "waiter",
+    for name in ("receiver", "full", "greedy", "sender", "owner", "waiter",
                  "impatient", "killed"):
         made = t.of("fiber__create", pid=t.facts[name])
         if fail.equal("creations of " + name, len(made), 1):
@@ -232,6 +233,16 @@ def check_loop(t, fail):
                "the loop never slept with a timeout")
 
 
+def check_stalls(t, fail):
+    """Something else may have had the processor: a fiber that was preempted
+    for long is a stall too, so only the planned one is looked for."""
+    stalls = t.of("loop__stall", task=t.tasks["greedy"])
+    if fail.equal("stalls by the greedy one", len(stalls), 1):
+        fail.equal("its loop", stalls[0]["loop"], 0)
+        fail.between("ns it ran", stalls[0]["ran_ns"], BUDGET_NS,
+                     1000 * BUDGET_NS)
+
+
 def check_failures(t, fail):
     fails = t.of("alloc__fail")
     if fail.equal("allocations that failed", len(fails), 1):
@@ -292,14 +303,15 @@ def main():
     check_steals(stealing, fail)
     if fail.texts:
         print(text)
-    # Seven processes and one fiber that is none.
-    check_lives(t, fail, 8)
+    # Eight processes and one fiber that is none.
+    check_lives(t, fail, 9)
     check_fibers(t, fail)
     check_parks(t, fail)
     check_messages(t, fail)
     check_timers(t, fail)
     check_locks(t, fail)
     check_loop(t, fail)
+    check_stalls(t, fail)
     check_failures(t, fail)
     if fail.texts:
         print(out)

@@ -119,12 +119,23 @@ def need_probes():
         skip("this build has no probes")
 
 
+def mount(kind, where):
+    """Where a run demands a tracer it also gets the file systems of one."""
+    if os.environ.get("XTC_REQUIRE_TRACER") == "1" and os.path.isdir(where):
+        subprocess.run(["mount", "-t", kind, "nodev", where],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def need_uprobes():
     if platform.system() != "Linux":
         skip("uprobes are a thing of Linux")
     if os.geteuid() != 0:
         skip("not root")
-    for t in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
+    places = ("/sys/kernel/tracing", "/sys/kernel/debug/tracing")
+    if not any(os.path.exists(os.path.join(t, "uprobe_events"))
+               for t in places):
+        mount("tracefs", places[0])
+    for t in places:
         if os.path.exists(os.path.join(t, "uprobe_events")):
             return t
     skip("tracefs is not mounted, or the kernel has no uprobes")
@@ -154,6 +165,9 @@ def need_dtrace():
     """The path of a DTrace that traces here."""
     need_probes()
     tracing = need_uprobes()
+    # DTrace looks there only.
+    if not os.path.exists("/sys/kernel/debug/tracing"):
+        mount("debugfs", "/sys/kernel/debug")
     for path in [os.environ.get("XTC_TRACING_DTRACE")] + \
             list(DTRACE_PLACES):
         if not path or not os.access(path, os.X_OK):
