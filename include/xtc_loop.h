@@ -21,6 +21,8 @@
  *	xtc_loop_stop		no		no		any thread, signal handler
  *	xtc_loop_fini		blocks		no		a thread that runs no loop
  *	xtc_loop_self		no		no		anywhere
+ *	xtc_loop_dump		no		no		the loop's thread
+ *	xtc_set_deadlock_report	no		no		any thread
  *	xtc_timer_set		no		yes		any thread
  *	xtc_timer_cancel	no		no		any thread
  *	xtc_waker_self		no		no		fiber or plain thread
@@ -71,6 +73,23 @@ XTC_API int xtc_loop_fini(xtc_loop_t *loop);
 
 /* The loop that this thread runs, or NULL. */
 XTC_API xtc_loop_t *xtc_loop_self(void);
+
+/*
+ * Write a line for each living fiber of the loop (of its executor, if it has
+ * one) to fd: who it is, what it waits for, and who holds that. It only
+ * reads. Called on the loop's thread, or while the loop does not run.
+ * XTC_E_INVAL: loop is NULL. XTC_E_IO: it could not be written.
+ */
+XTC_API int xtc_loop_dump(xtc_loop_t *loop, int fd);
+
+/*
+ * On (not 0): when fibers are alive and no timer, no descriptor and no other
+ * fiber of their loop or executor can wake them, list them on stderr, as
+ * xtc_loop_dump() does. Other threads and signal handlers still can, so it
+ * is only told. The environment's XTC_DEADLOCK_REPORT=1 turns it on too.
+ * XTC_OK.
+ */
+XTC_API int xtc_set_deadlock_report(int on);
 
 /*
  * Call fn(user) on the loop's own stack after delay_ns (0 or less: at the

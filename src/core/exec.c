@@ -69,6 +69,7 @@
 #include "base/attr.h"
 #include "base/bits.h"
 #include "base/plant.h"
+#include "core/dump.h"
 #include "core/loop_impl.h"
 #include "core/task.h"
 #include "mem/mem.h"
@@ -369,7 +370,7 @@ exec_last_look(struct xtc_loop *loop, int *one)
 
 /* One round of looks: all asleep, nothing on its way; -1: not so. */
 static int64_t
-exec_collect(struct xtc_loop *me, int first)
+exec_collect(struct xtc_loop *me, int first, int *hopeful)
 {
 	struct xtc_exec *exec = me->exec;
 	struct xtc_loop *l;
@@ -390,6 +391,8 @@ exec_collect(struct xtc_loop *me, int first)
 		else if (me->collected[i] != naps)
 			return -1;
 		XTC_SIM_POINT();
+		*hopeful |= atomic_load_explicit(&l->hopeful,
+		    memory_order_relaxed);
 		alive += atomic_load_explicit(&l->alive,
 		    memory_order_relaxed) + atomic_load_explicit(
 		    &l->alive_in, memory_order_acquire);
@@ -405,12 +408,18 @@ static int
 exec_is_quiet(struct xtc_loop *me)
 {
 	struct xtc_exec *exec = me->exec;
-	int i;
+	int64_t alive;
+	int i, hopeful = 0;
 
-	if (exec_collect(me, 1) != 0)
-		return 0;
+	alive = exec_collect(me, 1, &hopeful);
 	XTC_SIM_POINT();
-	if (!XTC_PLANT(MISSED_QUIESCENCE) && exec_collect(me, 0) != 0)
+	if (alive >= 0 && !XTC_PLANT(MISSED_QUIESCENCE))
+		alive = exec_collect(me, 0, &hopeful);
+	if (alive > 0 && !hopeful && !me->told && xtc__deadlock_wanted()) {
+		me->told = 1;
+		xtc__deadlock_report(me);
+	}
+	if (alive != 0)
 		return 0;
 	atomic_store_explicit(&exec->done, 1, memory_order_seq_cst);
 	for (i = 0; i < exec->n; i++)

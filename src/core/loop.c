@@ -62,6 +62,7 @@
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/plant.h"
+#include "core/dump.h"
 #include "core/exec.h"
 #include "core/loop_impl.h"
 #include "core/overflow.h"
@@ -304,6 +305,7 @@ loop_enter(struct xtc_loop *loop, struct xtc_task *t)
 {
 	if (loop_has_yield_budget(loop))
 		loop->on_ns = loop->now_ns;
+	loop->told = 0;
 	loop->left = NULL;
 	loop->post = XTC__POST_NONE;
 	loop->cur = t;
@@ -524,12 +526,23 @@ loop_sleep(struct xtc_loop *loop, int64_t timeout_ns)
 }
 XTC_PROBE_SITE(loop_sleep)
 
+/* Once, until something runs again. */
+static void
+loop_tell_deadlock(struct xtc_loop *loop)
+{
+	if (loop->told || !xtc__deadlock_wanted())
+		return;
+	loop->told = 1;
+	xtc__deadlock_report(loop);
+}
+
 /* Nothing to run: wait for a timer, an event or a waker. */
 static void
 loop_idle(struct xtc_loop *loop)
 {
 	uintptr_t empty = 0;
 	int64_t from_ns, next, timeout_ns = -1;
+	int hopeful;
 
 	if (loop->exec != NULL && xtc__exec_search(loop))
 		return;
@@ -539,6 +552,10 @@ loop_idle(struct xtc_loop *loop)
 	from_ns = xtc__loop_clock(loop);
 	if (next != INT64_MAX)
 		timeout_ns = next > from_ns ? next - from_ns : 0;
+	hopeful = timeout_ns >= 0 || xtc__poll_has_fds(loop->poller);
+	/* Relaxed: read by those who have seen SLEEPING. */
+	atomic_store_explicit(&loop->hopeful, (uint8_t)hopeful,
+	    memory_order_relaxed);
 	if (!XTC_PLANT(NO_LAST_LOOK)) {
 		if (!atomic_compare_exchange_strong_explicit(&loop->inbox,
 		    &empty, XTC__INBOX_SLEEPING, memory_order_seq_cst,
@@ -549,8 +566,11 @@ loop_idle(struct xtc_loop *loop)
 		    memory_order_seq_cst);
 	}
 	XTC_SIM_POINT();
-	if (loop->exec == NULL || !xtc__exec_sleep_begin(loop, &timeout_ns))
+	if (loop->exec == NULL || !xtc__exec_sleep_begin(loop, &timeout_ns)) {
+		if (loop->exec == NULL && !hopeful)
+			loop_tell_deadlock(loop);
 		loop_sleep(loop, timeout_ns);
+	}
 	loop_after_sleep(loop, from_ns);
 }
 

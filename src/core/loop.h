@@ -77,6 +77,8 @@ struct xtc_loop {
 	int spin;			/* the last short sleep was woken */
 	int cpus;			/* spinning is no use with one */
 	int64_t watch_ns;		/* the next short sleep of a watcher */
+	_Atomic uint8_t hopeful;	/* asleep, but something may come */
+	uint8_t told;			/* of a deadlock, since it last ran */
 	uint8_t saw_one;		/* somebody has one fiber waiting */
 	uint8_t is_watcher;
 	int looks;			/* left to a watcher that sees nothing */

@@ -169,6 +169,7 @@ xtc__wait_init(struct xtc__wait *w, int64_t timeout_ns)
 	w->timeout_ns = timeout_ns;
 	w->deadline_ns = INT64_MAX;
 	w->timer_kind = XTC_TIMER_TIMEOUT;
+	w->waited = NULL;
 	if (loop != NULL && (loop->cur == NULL || loop->cur->park.no_wait))
 		return XTC_E_INVAL;
 	w->rec = xtc__park_self();
@@ -221,6 +222,7 @@ xtc__wait_prepare(struct xtc__wait *w, unsigned why, uint64_t object)
 
 	rec->why = (uint8_t)why;
 	rec->object = object;
+	rec->waited = w->waited;
 	/* Relaxed: only a guess; the swap tells. */
 	word = atomic_load_explicit(&rec->word, memory_order_relaxed);
 	do {

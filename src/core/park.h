@@ -41,6 +41,12 @@ struct xtc__held {
 	void (*owner_died)(struct xtc__held *, struct xtc__park *);
 };
 
+/* What is waited for, for a person: its name, and who holds it. */
+struct xtc__waited {
+	const char *name;
+	struct xtc__park *(*holder)(uint64_t object);	/* or NULL */
+};
+
 /*
  * One a fiber and one a waiting thread; never unmapped, and the word's
  * epoch goes on when the memory serves the next fiber.
@@ -52,6 +58,7 @@ struct xtc__park {
 	_Atomic uint64_t word;			/* (a) */
 	_Atomic(struct xtc_loop *) loop;	/* (a) NULL: a thread */
 	uint64_t object;			/* (w) waited for */
+	const struct xtc__waited *waited;	/* (w) or NULL */
 	uint8_t why;				/* (w) enum xtc_why */
 	uint8_t no_wait;			/* (o) inside a callback */
 	_Atomic uint32_t go;			/* (a) a thread's futex */
@@ -88,6 +95,7 @@ struct xtc__wait {
 	int64_t timeout_ns;		/* as the caller gave it */
 	int64_t deadline_ns;		/* INT64_MAX: none */
 	uint8_t timer_kind;
+	const struct xtc__waited *waited;	/* a primitive may set it */
 };
 
 /*

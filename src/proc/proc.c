@@ -58,6 +58,7 @@ xtc_proc_spawn(xtc_loop_t *loop, void (*fn)(void *), void *arg,
 		return r;
 	args.name = opts->name;
 	args.stack_bytes = opts->stack_size;
+	args.migratable = opts->migratable;
 	r = xtc__task_new(loop, &args, &t);
 	if (r != XTC_OK)
 		return r;

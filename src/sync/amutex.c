@@ -307,10 +307,21 @@ amutex_queue(struct xtc_amutex *m, struct xtc__wait *w, int heir,
 	return cause == XTC_CAUSE_KILL ? XTC_E_ABORTED : XTC_E_AGAIN;
 }
 
+static struct xtc__park *
+amutex_holder(uint64_t object)
+{
+	struct xtc_amutex *m = (struct xtc_amutex *)(uintptr_t)object;
+
+	/* Relaxed: who holds it now; it may change at once. */
+	return amutex_owner(atomic_load_explicit(&m->word,
+	    memory_order_relaxed));
+}
+
 static XTC__NOINLINE int
 amutex_lock_slow(struct xtc_amutex *m, struct xtc__park *me,
     int64_t timeout_ns)
 {
+	static const struct xtc__waited waited = { "amutex", amutex_holder };
 	struct xtc__wait w;
 	uintptr_t word;
 	int heir = 0, r;
@@ -326,6 +337,7 @@ amutex_lock_slow(struct xtc_amutex *m, struct xtc__park *me,
 	r = xtc__wait_init(&w, timeout_ns);
 	if (r != XTC_OK)
 		return r;
+	w.waited = &waited;
 	since_ns = amutex_now();
 	/* Relaxed: who holds it now, for the tracer. */
 	word = atomic_load_explicit(&m->word, memory_order_relaxed);
