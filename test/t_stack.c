@@ -281,11 +281,6 @@ START_TEST(each_stack_stands_on_a_guard)
 			T_TRUE(is_fault(signal_of(read_at, low - 1)));
 			T_TRUE(is_fault(signal_of(write_at, low - 1)));
 			T_TRUE(is_fault(signal_of(write_at, low - page)));
-			T_TRUE(xtc__stack_overflows_at(low, low - 1));
-			T_TRUE(xtc__stack_overflows_at(low, low - page));
-			T_TRUE(!xtc__stack_overflows_at(low, low));
-			T_TRUE(!xtc__stack_overflows_at(low,
-			    low - page - 1));
 		}
 	}
 }
@@ -322,9 +317,11 @@ deep_entry(void *carry, void *arg)
 static void
 deep_handler(int sig, siginfo_t *si, void *uc)
 {
+	char *at = si->si_addr;
+
 	(void)sig;
 	(void)uc;
-	_exit(xtc__stack_overflows_at(deep_low, si->si_addr) ? 42 : 4);
+	_exit(at < deep_low && at >= deep_low - xtc__pages_size() ? 42 : 4);
 }
 
 static void

@@ -169,11 +169,3 @@ xtc__stack_discard(void *low, void *top)
 	if (bytes > 0)
 		xtc__pages_discard(low, bytes);
 }
-
-int
-xtc__stack_overflows_at(const void *low, const void *addr)
-{
-	uintptr_t l = (uintptr_t)low, a = (uintptr_t)addr;
-
-	return a < l && a >= l - xtc__pages_size();
-}

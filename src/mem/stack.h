@@ -45,8 +45,6 @@ void	xtc__stack_warm(const struct xtc__stack_slab *, unsigned first,
  * was there is undefined from now on.
  */
 void	xtc__stack_discard(void *low, void *top);
-/* Is this the address at which the stack above low overflows? */
-int	xtc__stack_overflows_at(const void *low, const void *addr);
 /* What to tell an administrator about XTC_E_RESOURCE. */
 const char *xtc__stack_error_text(void);
 
