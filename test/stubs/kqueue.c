@@ -22,7 +22,7 @@
 
 struct note {
 	struct kevent ev;
-	int seen;	/* EV_CLEAR: what has been reported */
+	int64_t seen;	/* EV_CLEAR: what has been reported */
 };
 
 static int queue = -1;
@@ -101,7 +101,8 @@ report(struct note *n, int revents, struct kevent *ev)
 {
 	int eof = revents & (POLLHUP | POLLERR |
 	    (n->ev.filter == EVFILT_READ ? POLLRDHUP : 0));
-	int bytes = 0, state;
+	int bytes = 0;
+	int64_t state;
 
 	if (revents == 0)
 		return 0;
@@ -109,7 +110,7 @@ report(struct note *n, int revents, struct kevent *ev)
 		return 0;
 	if (n->ev.filter == EVFILT_READ)
 		(void)ioctl((int)n->ev.ident, FIONREAD, &bytes);
-	state = revents | bytes << 16 | 1 << 15;
+	state = revents | 1 << 15 | (int64_t)bytes << 16;
 	if ((n->ev.flags & EV_CLEAR) && n->seen == state)
 		return 0;
 	n->seen = state;
