@@ -22,8 +22,8 @@ futex_address_sleep(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
 	if (deadline_ns == INT64_MAX)
 		return os_sync_wait_on_address((void *)w, expect, sizeof(*w),
 		    OS_SYNC_WAIT_ON_ADDRESS_NONE);
-	left_ns = deadline_ns - xtc__os_mono();
-	if (deadline_ns < 0 || left_ns <= 0) {
+	left_ns = deadline_ns < 0 ? 0 : deadline_ns - xtc__os_mono();
+	if (left_ns <= 0) {
 		errno = ETIMEDOUT;
 		return -1;
 	}
