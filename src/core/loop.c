@@ -59,6 +59,7 @@
 
 #include "xtc_base.h"
 #include "arch/ctx.h"
+#include "arch/rmw.h"
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/plant.h"
@@ -230,10 +231,8 @@ xtc__loop_post_switch(struct xtc_loop *loop)
 		while ((word & XTC__PARK_STATE) == XTC__PARK_ARMED) {
 			/* release: its registers and stack; acquire: the
 			 * claimer's doings */
-			if (atomic_compare_exchange_weak_explicit(
-			    &t->park.word, &word, word ^ (XTC__PARK_ARMED ^
-			    XTC__PARK_PARKED), memory_order_acq_rel,
-			    memory_order_acquire))
+			if (xtc__rmw_cas(&t->park.word, &word, word ^
+			    (XTC__PARK_ARMED ^ XTC__PARK_PARKED)))
 				return;
 		}
 		xtc__park_wake(&t->park, (unsigned)(word & XTC__PARK_CAUSE) >>

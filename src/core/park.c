@@ -96,6 +96,7 @@
 #include <stddef.h>
 
 #include "xtc_base.h"
+#include "arch/rmw.h"
 #include "base/assert.h"
 #include "core/loop.h"
 #include "core/task.h"
@@ -233,8 +234,7 @@ xtc__wait_prepare(struct xtc__wait *w, unsigned why, uint64_t object)
 		next = ((word >> XTC__PARK_EPOCH_SHIFT) + 1) <<
 		    XTC__PARK_EPOCH_SHIFT;
 		next |= (word & XTC__PARK_KILL) | mask | XTC__PARK_ARMED;
-	} while (!atomic_compare_exchange_weak_explicit(&rec->word, &word,
-	    next, memory_order_acq_rel, memory_order_relaxed));
+	} while (!xtc__rmw_cas(&rec->word, &word, next));
 	return next >> XTC__PARK_EPOCH_SHIFT;
 }
 
@@ -247,9 +247,7 @@ xtc__wait_cancel(struct xtc__wait *w)
 	word = atomic_load_explicit(&rec->word, memory_order_acquire);
 	while (park_state(word) == XTC__PARK_ARMED) {
 		/* acquire on failure: the claimer's grant is read next */
-		if (atomic_compare_exchange_weak_explicit(&rec->word, &word,
-		    park_claimed(word, 0), memory_order_acq_rel,
-		    memory_order_acquire))
+		if (xtc__rmw_cas(&rec->word, &word, park_claimed(word, 0)))
 			return 0;
 	}
 	XTC_ASSERT(park_state(word) == XTC__PARK_CLAIMED);
@@ -363,9 +361,8 @@ xtc__park_claim(struct xtc__park *rec, uint64_t epoch, unsigned cause)
 		if (word >> XTC__PARK_EPOCH_SHIFT != epoch ||
 		    (state != XTC__PARK_ARMED && state != XTC__PARK_PARKED))
 			return XTC__CLAIM_STALE;
-		if (atomic_compare_exchange_weak_explicit(&rec->word, &word,
-		    park_claimed(word, cause), memory_order_acq_rel,
-		    memory_order_acquire))
+		if (xtc__rmw_cas(&rec->word, &word,
+		    park_claimed(word, cause)))
 			break;
 	}
 	return state == XTC__PARK_PARKED ? XTC__CLAIM_OWNED :
@@ -444,8 +441,7 @@ xtc__park_reset(struct xtc__park *rec, int born_killed)
 		    XTC__PARK_EPOCH_SHIFT;
 		if (born_killed)
 			next |= XTC__PARK_KILL;
-	} while (!atomic_compare_exchange_weak_explicit(&rec->word, &word,
-	    next, memory_order_acq_rel, memory_order_relaxed));
+	} while (!xtc__rmw_cas(&rec->word, &word, next));
 }
 
 void

@@ -23,11 +23,11 @@ struct xtc__env;
 
 #define XTC__NAME_BYTES	32
 
-/* The box word of a mailbox: generation, closed, count. */
+/* The box word of a mailbox: generation, closed, sent. */
 #define XTC__BOX_GEN_SHIFT	24
 #define XTC__BOX_GEN		(UINT64_C(1) << XTC__BOX_GEN_SHIFT)
 #define XTC__BOX_CLOSED		(UINT64_C(1) << 23)
-#define XTC__BOX_COUNT		(XTC__BOX_CLOSED - 1)
+#define XTC__BOX_SENT		(XTC__BOX_CLOSED - 1)
 
 /*
  * What travels through a loop's inbox: a fiber to run, or something that
@@ -43,13 +43,14 @@ struct xtc__inode {
  * (a) anybody; (o) the process; (s) set at spawn
  */
 struct xtc__mbox {
-	_Atomic uint64_t box;		/* (a) generation, closed, count */
+	_Atomic uint64_t box;		/* (a) generation, closed, sent */
 	_Atomic uintptr_t top;		/* (a) newest, 0 or WAITING */
 	_Atomic uint64_t ticket;	/* (a) epoch of the receiver's wait */
 	_Atomic uint64_t kill_reason;	/* (a) generation, set, reason */
 	_Atomic uint32_t cap;		/* (a) */
 	_Atomic uint32_t peak;		/* (a) */
 	_Atomic uint32_t mark;		/* (a) depth of the watermark, 0 */
+	_Atomic uint32_t taken;		/* (a) written by the process */
 	_Atomic uint32_t saved;		/* (a) written by the process */
 	struct xtc__env *first;		/* (o) taken, oldest first */
 	struct xtc__env *last;		/* (o) */
@@ -59,7 +60,8 @@ struct xtc__mbox {
 
 struct xtc__watermark {
 	struct xtc__inode node;
-	_Atomic uint32_t queued;
+	_Atomic uint32_t queued;	/* the node is on its way */
+	_Atomic uint32_t above;		/* told since it was last below */
 	uint64_t pid;
 	void (*fn)(xtc_pid_t self, size_t depth, size_t cap, void *user);
 	void *user;

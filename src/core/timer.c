@@ -31,6 +31,7 @@
 
 #include "xtc_kinds.h"
 #include "xtc_loop.h"
+#include "arch/rmw.h"
 #include "base/assert.h"
 #include "base/attr.h"
 #include "core/loop.h"
@@ -114,8 +115,7 @@ timer_cancelled(struct xtc_timer *t, uint64_t *word, int post)
 			return 0;
 		next = (*word & ~(uint64_t)TIMER_STATE) | TIMER_DEAD |
 		    (post ? TIMER_POSTED : 0);
-	} while (!atomic_compare_exchange_weak_explicit(&t->word, word, next,
-	    memory_order_acq_rel, memory_order_acquire));
+	} while (!xtc__rmw_cas(&t->word, word, next));
 	XTC_TIMER_CANCEL(t, deadline_ns, kind);
 	return 1;
 }
@@ -143,9 +143,8 @@ timer_fired(struct xtc_timer *t, struct xtc_loop *loop)
 		/* cancelled from elsewhere: its node is on the way here */
 		if ((word & TIMER_STATE) != TIMER_ARMED)
 			return;
-	} while (!atomic_compare_exchange_weak_explicit(&t->word, &word,
-	    (word & ~(uint64_t)TIMER_STATE) | TIMER_FIRED,
-	    memory_order_acq_rel, memory_order_acquire));
+	} while (!xtc__rmw_cas(&t->word, &word,
+	    (word & ~(uint64_t)TIMER_STATE) | TIMER_FIRED));
 	/* a wait's timer may be somebody else's from here on */
 	XTC_TIMER_FIRE(t, deadline_ns, loop->now_ns, kind);
 	if (!user) {

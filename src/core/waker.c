@@ -15,6 +15,7 @@
 
 #include "xtc_kinds.h"
 #include "xtc_loop.h"
+#include "arch/rmw.h"
 #include "core/loop.h"
 #include "core/loop_impl.h"
 #include "core/park.h"
@@ -33,8 +34,7 @@ waker_next(struct xtc__park *rec)
 	word = atomic_load_explicit(&rec->waker, memory_order_relaxed);
 	do {
 		next = ((word >> WAKER_SEQ_SHIFT) + 1) << WAKER_SEQ_SHIFT;
-	} while (!atomic_compare_exchange_weak_explicit(&rec->waker, &word,
-	    next, memory_order_acq_rel, memory_order_relaxed));
+	} while (!xtc__rmw_cas(&rec->waker, &word, next));
 	return word;
 }
 

@@ -4,19 +4,22 @@
  * mailbox.c: how a message gets to a process that may be on another thread,
  * full, waiting or just dying, and never to the one that comes after it.
  *
- * THE NOUNS. The box word is {generation, closed, count}: who lives here,
- * whether he still takes mail, how many messages are on their way or in the
- * box. top is the newest message, or EMPTY, or WAITING: the receiver sleeps.
+ * THE NOUNS. The box word is {generation, closed, sent}: who lives here,
+ * whether he still takes mail, how many places were ever taken; the receiver
+ * counts in taken how many he has given back. The difference (both modulo
+ * 2^23) is the count of messages on their way or in the box. top is the
+ * newest message, or EMPTY, or WAITING: the receiver sleeps.
  * The taken list is what the receiver has already taken from top, oldest
  * first; messages that xtc_recv_match() passed over stay in it.
  *
  * THE PATH of a message. The sender finds the task by the pid's slot (no
  * lock: tasks are never unmapped), copies into an envelope, and reserves:
- * one swap of the box word that checks generation, closed and room, and
+ * one swap of the box word that checks generation, closed and room (by
+ * taken, which may be old: then there is more room than it thinks), and
  * counts one up. Then it links the envelope to what top was and swaps top.
  * If top was WAITING it claims the receiver's ticket and wakes it. The
  * receiver takes all of top with one exchange, turns it round, and delivers
- * one by one; with each it counts one down.
+ * one by one; with each it gives a place back.
  *
  * WHY ONE SWAP AND NOT TWO STORES. With exchange-then-link a sender that is
  * preempted between the two hides those behind it, and a receive that starts
@@ -33,10 +36,11 @@
  * A sentinel in top instead is not enough: a sender that sleeps from before
  * the close until after the reopening would push into the new mailbox.
  *
- * CAPACITY is read before the swap that proves it was the right process's.
+ * CAPACITY and taken are read before the swap that proves that they were
+ * the right process's.
  *
- * COST of a message: four atomic read-modify-writes (reserve, push, take all,
- * count down) and the copy; of a wake the park protocol's.
+ * COST of a message: three atomic read-modify-writes (reserve, push, take
+ * all) and the copy; of a wake one more and the park protocol's.
  *
  * FULL: XTC_E_AGAIN and msg-drop. No memory for an envelope: XTC_E_NOMEM.
  *
@@ -51,6 +55,7 @@
 
 #include "xtc_kinds.h"
 #include "xtc_proc.h"
+#include "arch/rmw.h"
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/bits.h"
@@ -64,6 +69,20 @@
 #define MBOX_EMPTY	((uintptr_t)0)
 #define MBOX_WAITING	((uintptr_t)1)
 #define MBOX_HIGH_FROM	64u
+
+/* How many are on their way or in the box. */
+static inline uint32_t
+mbox_depth(uint64_t box, uint32_t taken)
+{
+	return (uint32_t)(box - taken) & (uint32_t)XTC__BOX_SENT;
+}
+
+/* The box with one more place taken. */
+static inline uint64_t
+mbox_sent_one(uint64_t box)
+{
+	return (box & ~XTC__BOX_SENT) | ((box + 1) & XTC__BOX_SENT);
+}
 
 struct xtc_task *
 xtc__mbox_find(uint64_t pid)
@@ -95,6 +114,7 @@ xtc__mbox_open(struct xtc_task *t, uint32_t cap, uint32_t mark)
 	atomic_store_explicit(&m->cap, cap, memory_order_relaxed);
 	atomic_store_explicit(&m->mark, mark, memory_order_relaxed);
 	atomic_store_explicit(&m->peak, 0, memory_order_relaxed);
+	atomic_store_explicit(&m->taken, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->saved, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->recv_total, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->drop_total, 0, memory_order_relaxed);
@@ -177,7 +197,8 @@ mbox_watermark(struct xtc_loop *loop, struct xtc__inode *node)
 	atomic_store_explicit(&wm->queued, 0, memory_order_release);
 	box = atomic_load_explicit(&t->mbox.box, memory_order_acquire);
 	if (xtc__mbox_find(pid.id) == t && wm->fn != NULL)
-		wm->fn(pid, (size_t)(box & XTC__BOX_COUNT),
+		wm->fn(pid, mbox_depth(box, atomic_load_explicit(
+		    &t->mbox.taken, memory_order_acquire)),
 		    atomic_load_explicit(&t->mbox.cap, memory_order_relaxed),
 		    wm->user);
 }
@@ -185,8 +206,9 @@ mbox_watermark(struct xtc_loop *loop, struct xtc__inode *node)
 static XTC__COLD void
 mbox_mark_reached(struct xtc_task *t)
 {
-	if (atomic_exchange_explicit(&t->watermark.queued, 1,
-	    memory_order_acq_rel) != 0)
+	if (atomic_exchange_explicit(&t->watermark.above, 1,
+	    memory_order_acq_rel) != 0 || atomic_exchange_explicit(
+	    &t->watermark.queued, 1, memory_order_acq_rel) != 0)
 		return;
 	t->watermark.node.run = mbox_watermark;
 	/* Relaxed: a place is reserved, so the process has not ended. */
@@ -199,6 +221,7 @@ static inline uint32_t
 mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 {
 	uint64_t box;
+	uint32_t depth;
 
 	box = atomic_load_explicit(&t->mbox.box, memory_order_acquire);
 	do {
@@ -210,13 +233,14 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 		/* Relaxed: right if the swap succeeds. */
 		*cap = atomic_load_explicit(&t->mbox.cap,
 		    memory_order_relaxed);
-		if ((box & XTC__BOX_COUNT) >= *cap) {
+		depth = mbox_depth(box, atomic_load_explicit(&t->mbox.taken,
+		    memory_order_acquire));
+		if (depth >= *cap) {
 			*why = XTC_DROP_FULL;
 			return 0;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&t->mbox.box, &box,
-	    box + 1, memory_order_acquire, memory_order_acquire));
-	return (uint32_t)(box & XTC__BOX_COUNT) + 1;
+	} while (!xtc__rmw_cas(&t->mbox.box, &box, mbox_sent_one(box)));
+	return depth + 1;
 }
 
 int
@@ -227,7 +251,7 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 	struct xtc__env *e;
 	uint64_t epoch;
 	uintptr_t top;
-	uint32_t cap, depth;
+	uint32_t cap, depth, mark;
 	int why = XTC_DROP_NO_PROCESS;
 
 	if (data == NULL && bytes > 0)
@@ -250,16 +274,15 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 	/* Relaxed: a statistic, and a number set at spawn. */
 	if (depth > atomic_load_explicit(&t->mbox.peak, memory_order_relaxed))
 		mbox_new_peak(t, depth, cap);
-	if (depth == atomic_load_explicit(&t->mbox.mark,
-	    memory_order_relaxed))
+	mark = atomic_load_explicit(&t->mbox.mark, memory_order_relaxed);
+	if (XTC__UNLIKELY(mark != 0 && depth >= mark))
 		mbox_mark_reached(t);
 	top = atomic_load_explicit(&t->mbox.top, memory_order_relaxed);
 	do {
 		e->next = top == MBOX_WAITING ? NULL : (struct xtc__env *)top;
 		/* the message may be taken, and the process gone, from the
 		 * swap on; but a ticket that is stale claims nothing */
-	} while (!atomic_compare_exchange_weak_explicit(&t->mbox.top, &top,
-	    (uintptr_t)e, memory_order_acq_rel, memory_order_relaxed));
+	} while (!xtc__rmw_cas_ptr(&t->mbox.top, &top, (uintptr_t)e));
 	if (top == MBOX_WAITING) {
 		/* Relaxed: acquired with WAITING. */
 		epoch = atomic_load_explicit(&t->mbox.ticket,
@@ -282,8 +305,7 @@ mbox_take_all(struct xtc__mbox *m)
 	/* Relaxed: what is missed here is found by the swap to WAITING. */
 	if (atomic_load_explicit(&m->top, memory_order_relaxed) == MBOX_EMPTY)
 		return 0;
-	top = atomic_exchange_explicit(&m->top, MBOX_EMPTY,
-	    memory_order_acq_rel);
+	top = xtc__rmw_swap_ptr(&m->top, MBOX_EMPTY);
 	XTC_ASSERT(top != MBOX_WAITING);
 	newest = e = (struct xtc__env *)top;
 	for (; e != NULL; e = next) {
@@ -299,11 +321,27 @@ mbox_take_all(struct xtc__mbox *m)
 	return 1;
 }
 
+/* A place was given back: is it below the mark again? */
+static XTC__COLD void
+mbox_mark_left(struct xtc_task *me, uint32_t mark)
+{
+	struct xtc__mbox *m = &me->mbox;
+	uint64_t box = atomic_load_explicit(&m->box, memory_order_relaxed);
+
+	/* Relaxed: a sender who sees it late tells it once less. */
+	if (mbox_depth(box, atomic_load_explicit(&m->taken,
+	    memory_order_relaxed)) < mark)
+		atomic_store_explicit(&me->watermark.above, 0,
+		    memory_order_relaxed);
+}
+
 /* Unlink the message behind prev (NULL: the first), and its place is free. */
 static struct xtc__env *
-mbox_deliver(struct xtc__mbox *m, struct xtc__env *prev)
+mbox_deliver(struct xtc_task *me, struct xtc__env *prev)
 {
+	struct xtc__mbox *m = &me->mbox;
 	struct xtc__env *e = prev == NULL ? m->first : prev->next;
+	uint32_t mark;
 
 	if (prev == NULL)
 		m->first = e->next;
@@ -311,8 +349,13 @@ mbox_deliver(struct xtc__mbox *m, struct xtc__env *prev)
 		prev->next = e->next;
 	if (m->last == e)
 		m->last = prev;
-	/* release: close sees the queue without it */
-	atomic_fetch_sub_explicit(&m->box, 1, memory_order_release);
+	/* release: a sender that finds the place finds it free */
+	atomic_store_explicit(&m->taken, atomic_load_explicit(&m->taken,
+	    memory_order_relaxed) + 1, memory_order_release);
+	/* Relaxed: set at spawn. */
+	mark = atomic_load_explicit(&m->mark, memory_order_relaxed);
+	if (XTC__UNLIKELY(mark != 0))
+		mbox_mark_left(me, mark);
 	return e;
 }
 
@@ -329,9 +372,11 @@ xtc__mbox_close(struct xtc_task *me)
 		(void)mbox_take_all(m);
 		mags = xtc__mags_self();
 		while (m->first != NULL)
-			xtc__env_put(mags, mbox_deliver(m, NULL));
+			xtc__env_put(mags, mbox_deliver(me, NULL));
 		box = atomic_load_explicit(&m->box, memory_order_acquire);
-		if ((box & XTC__BOX_COUNT) == 0)
+		/* Relaxed: its own. */
+		if (mbox_depth(box, atomic_load_explicit(&m->taken,
+		    memory_order_relaxed)) == 0)
 			break;
 		/* somebody has reserved and not yet pushed */
 		xtc_yield();
@@ -380,7 +425,7 @@ mbox_search(struct xtc_task *me, struct mbox_want *want)
 			return NULL;
 		if (saved > 0)
 			mbox_set_saved(m, saved - 1);
-		return mbox_deliver(m, NULL);
+		return mbox_deliver(me, NULL);
 	}
 	for (;;) {
 		e = prev == NULL ? m->first : prev->next;
@@ -395,7 +440,7 @@ mbox_search(struct xtc_task *me, struct mbox_want *want)
 		me->park.no_wait = 0;
 		if (yes) {
 			mbox_set_saved(m, saved > n ? saved - 1 : n);
-			return mbox_deliver(m, prev);
+			return mbox_deliver(me, prev);
 		}
 		prev = e;
 		n++;
@@ -419,8 +464,7 @@ mbox_park(struct xtc_task *me, struct xtc__wait *w)
 		return XTC_CAUSE_KILL;
 	/* Relaxed: published by the swap to WAITING. */
 	atomic_store_explicit(&me->mbox.ticket, epoch, memory_order_relaxed);
-	if (!atomic_compare_exchange_strong_explicit(&me->mbox.top, &top,
-	    MBOX_WAITING, memory_order_acq_rel, memory_order_relaxed))
+	if (!xtc__rmw_cas_ptr(&me->mbox.top, &top, MBOX_WAITING))
 		return xtc__wait_cancel(w);
 	cause = xtc__wait_commit(w);
 	/* take back the ticket, if no sender has. Relaxed: once it is gone it
@@ -522,6 +566,7 @@ xtc_proc_mailbox_stats(xtc_pid_t pid, xtc_mailbox_stats_t *out)
 	struct xtc_task *t = xtc__mbox_find(pid.id);
 	xtc_mailbox_stats_t s;
 	struct xtc__mbox *m;
+	uint32_t taken;
 	uint64_t box;
 
 	if (t == NULL || out == NULL)
@@ -535,12 +580,13 @@ xtc_proc_mailbox_stats(xtc_pid_t pid, xtc_mailbox_stats_t *out)
 	    memory_order_relaxed);
 	s.drop_total = atomic_load_explicit(&m->drop_total,
 	    memory_order_relaxed);
+	taken = atomic_load_explicit(&m->taken, memory_order_relaxed);
 	atomic_thread_fence(memory_order_acquire);
 	box = atomic_load_explicit(&m->box, memory_order_relaxed);
 	if (box >> XTC__BOX_GEN_SHIFT != pid.id >> XTC__BOX_GEN_SHIFT ||
 	    (box & XTC__BOX_CLOSED) != 0)
 		return XTC_E_INVAL;
-	s.depth = (size_t)(box & XTC__BOX_COUNT);
+	s.depth = mbox_depth(box, taken);
 	*out = s;
 	return XTC_OK;
 }

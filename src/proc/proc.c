@@ -68,6 +68,7 @@ xtc_proc_spawn(xtc_loop_t *loop, void (*fn)(void *), void *arg,
 	t->on_exit = xtc__mbox_close;
 	t->pid = xtc__mbox_open(t, cap, proc_mark(opts, cap));
 	t->watermark.pid = t->pid;
+	atomic_store_explicit(&t->watermark.above, 0, memory_order_relaxed);
 	if (out != NULL)
 		out->id = t->pid;
 	xtc__task_start(t);

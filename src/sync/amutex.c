@@ -45,6 +45,7 @@
 
 #include "xtc_kinds.h"
 #include "xtc_sync.h"
+#include "arch/rmw.h"
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/list.h"
@@ -409,9 +410,7 @@ xtc_amutex_lock(xtc_amutex_t *m, int64_t timeout_ns)
 		return XTC_E_INVAL;
 	if (XTC__UNLIKELY(me == NULL))
 		return XTC_E_NOMEM;
-	if (XTC__UNLIKELY(!atomic_compare_exchange_strong_explicit(&m->word,
-	    &none, (uintptr_t)me, memory_order_acquire,
-	    memory_order_relaxed)))
+	if (XTC__UNLIKELY(!xtc__rmw_cas_ptr(&m->word, &none, (uintptr_t)me)))
 		return amutex_lock_slow(m, me, timeout_ns);
 	xtc__held_push(me, &m->held);
 	return XTC_OK;
@@ -437,8 +436,7 @@ xtc_amutex_unlock(xtc_amutex_t *m)
 		return XTC_E_INVAL;
 	xtc__held_remove(&m->held);
 	word = (uintptr_t)me;
-	if (XTC__UNLIKELY(!atomic_compare_exchange_strong_explicit(&m->word,
-	    &word, 0, memory_order_release, memory_order_relaxed)))
+	if (XTC__UNLIKELY(!xtc__rmw_cas_ptr(&m->word, &word, 0)))
 		amutex_unlock_slow(m);
 	return XTC_OK;
 }
