@@ -43,6 +43,7 @@
 #define STACK_MAX	(STACK_MIN << (XTC__STACK_CLASSES - 1))
 #define SLAB_BYTES	((size_t)8 << 20)
 #define SLAB_STACKS	128u
+#define WARM_STACKS	16u
 #define CACHE_MAX	64u
 #define CACHE_BATCH	32u
 
@@ -194,6 +195,11 @@ task_fresh(struct task_depot *d, unsigned class, struct xtc_task **out)
 			return r;
 		}
 		d->next = 0;
+	}
+	if (d->next % WARM_STACKS == 0) {
+		n = xtc__stack_slab_count(d->slab) - d->next;
+		xtc__stack_warm(d->slab, d->next, n < WARM_STACKS ? n :
+		    WARM_STACKS);
 	}
 	t = xtc__stack_struct_at(d->slab, d->next, sizeof(*t), &low, &top);
 	d->next++;
