@@ -242,30 +242,36 @@ struct shared {
 	int users;
 };
 
-static _Atomic(struct shared *) handed;
+#define BATCH 1000
+
+static struct shared *batch[BATCH];
+static atomic_int batches;	/* put up for the other thread */
+static atomic_int left;		/* that it is through with */
 
 static void
-leave_shared(struct shared *s)
+leave_batch(void)
 {
-	int left;
+	for (int i = 0; i < BATCH; i++) {
+		struct shared *s = batch[i];
+		int users;
 
-	xtc__qlock_lock(&s->lock);
-	left = --s->users;
-	xtc__qlock_unlock(&s->lock);
-	if (left == 0)
-		free(s);
+		xtc__qlock_lock(&s->lock);
+		users = --s->users;
+		xtc__qlock_unlock(&s->lock);
+		if (users == 0)
+			free(s);
+	}
 }
 
 static void *
-leave_many(void *arg)
+leave_batches(void *arg)
 {
-	for (int i = *(int *)arg; i > 0; i--) {
-		struct shared *s;
+	int n = *(int *)arg;
 
-		while ((s = t_get(&handed)) == NULL)
-			sched_yield();
-		t_set(&handed, (struct shared *)NULL);
-		leave_shared(s);
+	for (int i = 1; i <= n; i++) {
+		t_wait_for(&batches, i);
+		leave_batch();
+		t_add(&left, 1);
 	}
 	return NULL;
 }
@@ -273,18 +279,18 @@ leave_many(void *arg)
 /* A touch after unlock's write is a use after free here: see it with ASan. */
 START_TEST(the_last_user_of_a_qlock_may_free_it)
 {
-	int n = t_count(200000);
-	pthread_t t = t_thread(leave_many, &n);
+	int n = t_count(300);
+	pthread_t t = t_thread(leave_batches, &n);
 
-	for (int i = 0; i < n; i++) {
-		struct shared *s = calloc(1, sizeof(*s));
-
-		T_TRUE(s != NULL);
-		s->users = 2;
-		t_set(&handed, s);
-		leave_shared(s);
-		while (t_get(&handed) != NULL)
-			sched_yield();
+	for (int i = 1; i <= n; i++) {
+		for (int k = 0; k < BATCH; k++) {
+			batch[k] = calloc(1, sizeof(*batch[k]));
+			T_TRUE(batch[k] != NULL);
+			batch[k]->users = 2;
+		}
+		t_add(&batches, 1);
+		leave_batch();
+		t_wait_for(&left, i);
 	}
 	t_join(t);
 }
