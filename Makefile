@@ -4,7 +4,8 @@
 # A thin front: it configures a build directory and does everything there.
 # B=DIR names it. CONFIGURE_ARGS='...' are for dist/configure; BUILD=meson
 # takes meson instead, with MESON_ARGS='...'. TESTS='t_loop live_' picks
-# tests. Without arguments the probes are built in where that is possible.
+# tests; BENCH_ARGS='...' are for bench/run.py. Without arguments the probes
+# are built in where that is possible.
 
 B = build
 FRONT = MAKE="$(MAKE)" sh tools/build/front.sh $(B)
@@ -15,14 +16,15 @@ all:
 
 demo:
 	@$(DEPS) demo
-	+@$(FRONT) all
+	+@QUIET=1 $(FRONT) all
 	@sh tools/demo.sh $(B)
 
 check:
 	@$(DEPS) check
+	+@QUIET=1 $(FRONT) all
 	+@$(FRONT) check
 
-bench soak install uninstall clean:
+bench bench-peers soak install uninstall clean:
 	+@$(FRONT) $@
 
 model:
@@ -31,4 +33,5 @@ model:
 distclean:
 	rm -rf build
 
-.PHONY: all demo check bench soak install uninstall clean model distclean
+.PHONY: all demo check bench bench-peers soak install uninstall clean model \
+    distclean

@@ -11,7 +11,8 @@
 # From the environment: CONFIGURE_ARGS; BUILD=meson for meson in a new DIR,
 # with MESON_ARGS; TESTS, names for check; MAKE. A directory that somebody
 # configured by hand is taken as it is. One made here is configured again when
-# other arguments are asked for, or when probes have become possible since.
+# other arguments are asked for, or when probes or tests have become possible.
+# With QUIET=1 what make prints is shown only if it fails.
 set -e
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$1
@@ -51,9 +52,14 @@ configure()
 	echo "$wanted" > "$dir/.front"
 }
 
-# Was DIR configured without probes although they can be had by now?
-probes_possible_now()
+# Was DIR configured without libcheck, or without the probes it was to have
+# if possible, and are they here by now?
+more_is_possible_now()
 {
+	if grep '^XTC_CHECK=no$' "$dir/xtc.env" > /dev/null &&
+	    pkg-config --exists check 2> /dev/null; then
+		return 0
+	fi
 	grep '^XTC_DTRACE=no$' "$dir/xtc.env" > /dev/null || return 1
 	case $(sed -n 1p "$dir/.front") in
 	*dtrace=auto*) ;;
@@ -79,15 +85,29 @@ elif [ ! -e "$dir/.front" ]; then
 	:
 elif [ "$given" = yes ] && [ "$(cat "$dir/.front")" != "$wanted" ]; then
 	configure
-elif probes_possible_now; then
+elif more_is_possible_now; then
 	configure
 fi
 
 if [ "$how" = configure ]; then
 	cd "$dir"
+	# Nobody watches, so take all processors unless make was told how many.
+	jobs=''
+	case " $MAKEFLAGS " in
+	*j*) ;;
+	*) jobs=-j$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2) ;;
+	esac
 	for target
 	do
-		$make "$target" ${TESTS:+TESTS="$TESTS"}
+		if [ "$QUIET" = 1 ]; then
+			# shellcheck disable=SC2086
+			$make $jobs "$target" > front.log 2>&1 || {
+				cat front.log >&2
+				exit 1
+			}
+		else
+			$make "$target"
+		fi
 	done
 	exit
 fi
