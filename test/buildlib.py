@@ -8,8 +8,8 @@ import shutil
 from livelib import SRC
 
 BUILD_SECONDS = 400
-PARTS = ("dist", "include", "src", "tools", "man", "test", "examples", "docs",
-         "meson.build", "meson_options.txt")
+PARTS = ("dist", "include", "src", "tools", "man", "test", "bench", "examples",
+         "docs", "meson.build", "meson_options.txt")
 
 
 def copy_tree(to):
