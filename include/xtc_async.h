@@ -21,14 +21,14 @@
  * come collects it. After that, or after xtc_task_detach(), the handle is
  * no longer valid. It outlives the loop: until then its stack stays taken.
  *
- *	function		may park	allocates	called from
- *	xtc_async		no		yes		any thread
- *	xtc_await		yes		no		fiber or plain thread
- *	xtc_task_detach		no		no		any thread
- *	xtc_yield		no (it goes	no		anywhere; no effect
- *				to the end of the queue)	outside a fiber
- *	xtc_yield_*		as xtc_yield	no		fiber
- *	xtc_stack_size, xtc_set_stack_size	no	no	any thread
+ *	function		parks	alloc	called from
+ *	xtc_async		no	yes	any thread
+ *	xtc_await		yes	no	fiber or plain thread
+ *	xtc_task_detach		no	no	any thread
+ *	xtc_yield		no	no	anywhere
+ *	xtc_yield_*		no	no	fiber
+ *	xtc_stack_size		no	no	any thread
+ *	xtc_set_stack_size	no	no	any thread
  */
 #ifndef XTC_ASYNC_H
 #define XTC_ASYNC_H

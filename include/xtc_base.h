@@ -12,12 +12,13 @@
  * Memory that the library hands out (a message, say) goes back with
  * xtc_free(), from any thread, also after the loop that made it is gone.
  *
- *	function		may park	allocates	called from
- *	xtc_strerror, xtc_version_*	no	no	anywhere
- *	xtc_malloc and family	no		yes		any thread
- *	xtc_free		no		no		any thread
- *	xtc_clock_*		no		no		anywhere
- *	xtc_set_allocator	no		no		before any use
+ *	function		parks	alloc	called from
+ *	xtc_strerror		no	no	anywhere
+ *	xtc_version_*		no	no	anywhere
+ *	xtc_malloc and family	no	yes	any thread
+ *	xtc_free		no	no	any thread
+ *	xtc_clock_*		no	no	anywhere
+ *	xtc_set_allocator	no	no	before any use
  */
 #ifndef XTC_BASE_H
 #define XTC_BASE_H

@@ -13,13 +13,13 @@
  *	xtc_exec_run(exec);
  *	xtc_exec_fini(exec);
  *
- *	function		may park	allocates	called from
- *	xtc_exec_init		no		yes		any thread
- *	xtc_exec_run		blocks		yes		a thread that runs no loop
- *	xtc_exec_stop		no		no		any thread, signal handler
- *	xtc_exec_fini		blocks		yes		a thread that runs no loop
- *	xtc_exec_async*		no		yes		any thread
- *	the others		no		no		any thread
+ *	function		parks	alloc	called from
+ *	xtc_exec_init		no	yes	any thread
+ *	xtc_exec_run		blocks	yes	a thread that runs no loop
+ *	xtc_exec_stop		no	no	any thread, signal handler
+ *	xtc_exec_fini		blocks	yes	a thread that runs no loop
+ *	xtc_exec_async*		no	yes	any thread
+ *	the others		no	no	any thread
  */
 #ifndef XTC_EXEC_H
 #define XTC_EXEC_H

@@ -15,19 +15,19 @@
  *	xtc_loop_run(loop);
  *	xtc_loop_fini(loop);
  *
- *	function		may park	allocates	called from
- *	xtc_loop_init		no		yes		any thread
- *	xtc_loop_run		blocks		yes		a thread that runs no loop
- *	xtc_loop_stop		no		no		any thread, signal handler
- *	xtc_loop_fini		blocks		no		a thread that runs no loop
- *	xtc_loop_self		no		no		anywhere
- *	xtc_loop_dump		no		no		the loop's thread
- *	xtc_set_deadlock_report	no		no		any thread
- *	xtc_timer_set		no		yes		any thread
- *	xtc_timer_cancel	no		no		any thread
- *	xtc_waker_self		no		no		fiber or plain thread
- *	xtc_waker_wait		yes		no		fiber or plain thread
- *	xtc_waker_wake		no		no		any thread, signal handler
+ *	function		parks	alloc	called from
+ *	xtc_loop_init		no	yes	any thread
+ *	xtc_loop_run		blocks	yes	a thread that runs no loop
+ *	xtc_loop_stop		no	no	any thread, signal handler
+ *	xtc_loop_fini		blocks	no	a thread that runs no loop
+ *	xtc_loop_self		no	no	anywhere
+ *	xtc_loop_dump		no	no	the loop's thread
+ *	xtc_set_deadlock_report	no	no	any thread
+ *	xtc_timer_set		no	yes	any thread
+ *	xtc_timer_cancel	no	no	any thread
+ *	xtc_waker_self		no	no	fiber or plain thread
+ *	xtc_waker_wait		yes	no	fiber or plain thread
+ *	xtc_waker_wake		no	no	any thread, signal handler
  */
 #ifndef XTC_LOOP_H
 #define XTC_LOOP_H
@@ -93,9 +93,9 @@ XTC_API int xtc_set_deadlock_report(int on);
 
 /*
  * Call fn(user) on the loop's own stack after delay_ns (0 or less: at the
- * loop's next turn, before the fibers of that turn), never early. The callback must not wait: a call that
- * would wait returns XTC_E_INVAL there. A pending timer keeps
- * xtc_loop_run() from returning.
+ * loop's next turn, before the fibers of that turn), never early. The
+ * callback must not wait: a call that would wait returns XTC_E_INVAL there.
+ * A pending timer keeps xtc_loop_run() from returning.
  * out may be NULL; else the handle in it is valid until it is cancelled or
  * until the callback returns. XTC_E_INVAL: loop or fn is NULL.
  * XTC_E_NOMEM: no memory, nothing is set.

@@ -18,17 +18,17 @@
  * A message is copied once, into memory that the receiver then owns and
  * gives back with xtc_free(). Messages of one sender arrive in order.
  *
- *	function		may park	allocates	called from
- *	xtc_proc_spawn		no		yes		any thread
- *	xtc_self		no		no		anywhere
- *	xtc_send		no		yes		any thread
- *	xtc_recv, xtc_recv_match	yes	no		process
- *	xtc_proc_sleep		yes		no		fiber
- *	xtc_exit_self		does not return	no		fiber
- *	xtc_exit_pid		no		no		any thread
- *	xtc_proc_at_exit	no		yes		fiber
- *	xtc_proc_critical_*	no		no		fiber
- *	xtc_proc_mailbox_stats	no		no		any thread
+ *	function		parks	alloc	called from
+ *	xtc_proc_spawn		no	yes	any thread
+ *	xtc_self		no	no	anywhere
+ *	xtc_send		no	yes	any thread
+ *	xtc_recv, xtc_recv_match	yes	no	process
+ *	xtc_proc_sleep		yes	no	fiber
+ *	xtc_exit_self		does not return	no	fiber
+ *	xtc_exit_pid		no	no	any thread
+ *	xtc_proc_at_exit	no	yes	fiber
+ *	xtc_proc_critical_*	no	no	fiber
+ *	xtc_proc_mailbox_stats	no	no	any thread
  */
 #ifndef XTC_PROC_H
 #define XTC_PROC_H

@@ -19,12 +19,12 @@
  * holds the lock leaves it to the next, who is told once with
  * XTC_E_OWNERDEAD and holds it.
  *
- *	function		may park	allocates	called from
- *	xtc_amutex_create	no		yes		any thread
- *	xtc_amutex_destroy	no		no		any thread
- *	xtc_amutex_lock		yes		no		fiber or plain thread
- *	xtc_amutex_try_lock	no		no		any thread
- *	xtc_amutex_unlock	no		no		the owner
+ *	function		parks	alloc	called from
+ *	xtc_amutex_create	no	yes	any thread
+ *	xtc_amutex_destroy	no	no	any thread
+ *	xtc_amutex_lock		yes	no	fiber or plain thread
+ *	xtc_amutex_try_lock	no	no	any thread
+ *	xtc_amutex_unlock	no	no	the owner
  */
 #ifndef XTC_SYNC_H
 #define XTC_SYNC_H

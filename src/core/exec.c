@@ -615,9 +615,10 @@ exec_run_all(struct xtc_exec *exec, int (*run)(struct xtc_loop *))
 	struct exec_start s = { .exec = exec, .run = run };
 	int i, n, idle = 0, r = XTC_OK;
 
-	if (xtc__loop_self() != NULL || !atomic_compare_exchange_strong_explicit(
-	    &exec->running, &idle, 1, memory_order_acquire,
-	    memory_order_relaxed))
+	if (xtc__loop_self() != NULL)
+		return XTC_E_INVAL;
+	if (!atomic_compare_exchange_strong_explicit(&exec->running, &idle,
+	    1, memory_order_acquire, memory_order_relaxed))
 		return XTC_E_INVAL;
 	atomic_store_explicit(&exec->done, 0, memory_order_relaxed);
 	atomic_store_explicit(&s.next, 1, memory_order_relaxed);

@@ -15,12 +15,12 @@
 #define XTC__EXEC_MAX	1024
 #define XTC__EXEC_WORDS	(XTC__EXEC_MAX / 64)
 
-/* (a) anybody; all else is set once */
+/* (a) anybody; all else is set once. A bit a sleeping loop. */
 struct xtc_exec {
 	int n;
 	struct xtc_loop **loops;
 	struct xtc__os_thread *threads;
-	_Alignas(64) _Atomic uint64_t sleepers[XTC__EXEC_WORDS];	/* (a) */
+	_Alignas(64) _Atomic uint64_t sleepers[XTC__EXEC_WORDS]; /* (a) */
 	_Atomic int searching;		/* (a) 1: one looks for work */
 	_Atomic int watching;		/* (a) 1: one sleeps with one eye */
 	_Atomic int done;		/* (a) all is quiet: go home */

@@ -81,7 +81,7 @@ struct xtc_loop {
 	uint8_t told;			/* of a deadlock, since it last ran */
 	uint8_t saw_one;		/* somebody has one fiber waiting */
 	uint8_t is_watcher;
-	int looks;			/* left to a watcher that sees nothing */
+	int looks;			/* a watcher's, before it gives up */
 	uint32_t *seen;			/* the others' run counts, last look */
 	uint64_t *collected;		/* the others' naps */
 	_Atomic uint64_t naps;		/* (a) written by the loop */

@@ -35,7 +35,8 @@ struct xtc__env;
  */
 struct xtc__inode {
 	struct xtc__inode *next;
-	void (*run)(struct xtc_loop *, struct xtc__inode *);	/* NULL: fiber */
+	/* NULL: it is a fiber */
+	void (*run)(struct xtc_loop *, struct xtc__inode *);
 };
 
 /*

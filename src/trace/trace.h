@@ -27,20 +27,26 @@
  * (anchor.c) refers to every site, every object with a site refers to the
  * anchor, and the initialisation of a loop reads it.
  *
- * With probes off none of this leaves a byte in any object.
+ * With probes off nothing of the anchor is left in any object.
  */
 #ifndef XTC_TRACE_TRACE_H
 #define XTC_TRACE_TRACE_H
 
 #include "xtc_probes.h"
 
-#if XTC_PROBES_ON
-
+/*
+ * Never inlined or cloned, so that there is one site; with probes off too, so
+ * that on and off are the same code but for the probes themselves. gcc must
+ * not even look into it (noipa): where there is nothing but a probe inside it
+ * would drop the calls with probes off, and give their callers other code.
+ */
 #if defined(__GNUC__) && !defined(__clang__)
-#define XTC_PROBE_SITE_ATTR __attribute__((__noinline__, __noclone__))
+#define XTC_PROBE_SITE_ATTR __attribute__((__noipa__))
 #else
 #define XTC_PROBE_SITE_ATTR __attribute__((__noinline__))
 #endif
+
+#if XTC_PROBES_ON
 
 typedef void (*xtc__site_fn)(void);
 
@@ -86,7 +92,6 @@ int xtc__trace_anchor(void);
 
 #else
 
-#define XTC_PROBE_SITE_ATTR
 #define XTC_PROBE_SITE(function)
 #define XTC_PROBE_ANCHOR() ((void)0)
 
