@@ -53,7 +53,8 @@
  * way to any, no fiber is alive and no timer set. One look at each is not
  * enough: the first may have been woken by the last, which has gone to sleep
  * since. So each loop counts its naps, and two rounds of looks must find the
- * same counts; then between the two rounds all slept at once.
+ * same counts; then between the two rounds all slept at once, and what the
+ * first round has counted is true of that time.
  *
  * INJECT takes fibers from other threads and from signal handlers: a list
  * that is taken whole, so it needs no care about reuse.
@@ -408,13 +409,18 @@ static int
 exec_is_quiet(struct xtc_loop *me)
 {
 	struct xtc_exec *exec = me->exec;
-	int64_t alive;
+	int64_t alive, again;
 	int i, hopeful = 0;
 
 	alive = exec_collect(me, 1, &hopeful);
+	if (alive < 0)
+		return 0;
 	XTC_SIM_POINT();
-	if (alive >= 0 && !XTC_PLANT(MISSED_QUIESCENCE))
-		alive = exec_collect(me, 0, &hopeful);
+	/* a loop may wake as soon as it was looked at again, so the second
+	 * sum is of many times; the first is that of the time between */
+	again = exec_collect(me, 0, &hopeful);
+	if (again < 0 && !XTC_PLANT(MISSED_QUIESCENCE))
+		return 0;
 	if (alive > 0 && !hopeful && !me->told && xtc__deadlock_wanted()) {
 		me->told = 1;
 		xtc__deadlock_report(me);
@@ -459,9 +465,6 @@ xtc__exec_sleep_begin(struct xtc_loop *loop, int64_t *timeout_ns)
 	struct xtc_exec *exec = loop->exec;
 	int one;
 
-	/* release: whoever sees it asleep again sees that it was awake */
-	atomic_store_explicit(&loop->naps, atomic_load_explicit(&loop->naps,
-	    memory_order_relaxed) + 1, memory_order_release);
 	atomic_fetch_or_explicit(&exec->sleepers[loop->exec_i / 64],
 	    UINT64_C(1) << loop->exec_i % 64, memory_order_seq_cst);
 	/* pairs with the fence in exec_feed */
@@ -484,6 +487,10 @@ xtc__exec_sleep_end(struct xtc_loop *loop)
 	uint64_t bit = UINT64_C(1) << loop->exec_i % 64;
 	int found, searcher;
 
+	/* release: whoever sees it asleep again sees that it was awake; so
+	 * it is counted before it can say SLEEPING again, not after */
+	atomic_store_explicit(&loop->naps, atomic_load_explicit(&loop->naps,
+	    memory_order_relaxed) + 1, memory_order_release);
 	searcher = (atomic_fetch_and_explicit(
 	    &exec->sleepers[loop->exec_i / 64], ~bit,
 	    memory_order_acq_rel) & bit) == 0;
