@@ -14,9 +14,10 @@
  *
  * THE PATH of a message. The sender finds the task by the pid's slot (no
  * lock: tasks are never unmapped), copies into an envelope, and reserves:
- * one swap of the box word that checks generation, closed and room (by
- * taken, which may be old: then there is more room than it thinks), and
- * counts one up. Then it links the envelope to what top was and swaps top.
+ * one swap of the box word that checks generation, closed and room, and
+ * counts one up. taken is read after the box word: it belongs to it only if
+ * that has not changed since, which the swap finds out, and a second look
+ * before it says FULL (many may have come and gone in between). Then it links the envelope to what top was and swaps top.
  * If top was WAITING it claims the receiver's ticket and wakes it. The
  * receiver takes all of top with one exchange, turns it round, and delivers
  * one by one; with each it gives a place back.
@@ -220,11 +221,11 @@ mbox_mark_reached(struct xtc_task *t)
 static inline uint32_t
 mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 {
-	uint64_t box;
+	uint64_t box, seen;
 	uint32_t depth;
 
 	box = atomic_load_explicit(&t->mbox.box, memory_order_acquire);
-	do {
+	for (;;) {
 		if (box >> XTC__BOX_GEN_SHIFT != pid >> XTC__BOX_GEN_SHIFT ||
 		    (box & XTC__BOX_CLOSED) != 0) {
 			*why = XTC_DROP_NO_PROCESS;
@@ -235,12 +236,21 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 		    memory_order_relaxed);
 		depth = mbox_depth(box, atomic_load_explicit(&t->mbox.taken,
 		    memory_order_acquire));
-		if (depth >= *cap) {
+		seen = box;
+		if (depth < *cap) {
+			if (xtc__rmw_cas(&t->mbox.box, &box,
+			    mbox_sent_one(box)))
+				return depth + 1;
+			continue;
+		}
+		/* full at one time, or box before many came and went? */
+		box = atomic_load_explicit(&t->mbox.box,
+		    memory_order_acquire);
+		if (box == seen) {
 			*why = XTC_DROP_FULL;
 			return 0;
 		}
-	} while (!xtc__rmw_cas(&t->mbox.box, &box, mbox_sent_one(box)));
-	return depth + 1;
+	}
 }
 
 int
