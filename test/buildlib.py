@@ -12,10 +12,21 @@ PARTS = ("dist", "include", "src", "tools", "man", "test", "bench", "examples",
          "docs", "meson.build", "meson_options.txt")
 
 
+def parts():
+    """What a build needs: the build systems, and all that is listed."""
+    found = {"dist", "meson.build", "meson_options.txt"}
+    with open(os.path.join(SRC, "dist", "sources.txt"),
+              encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                found.add(line.split()[1].split("/")[0])
+    return sorted(found)
+
+
 def copy_tree(to):
     """The sources in a place where they may be touched."""
     os.makedirs(to)
-    for name in PARTS:
+    for name in parts():
         path = os.path.join(SRC, name)
         if os.path.isdir(path):
             shutil.copytree(path, os.path.join(to, name), symlinks=True,
