@@ -17,10 +17,11 @@
  * one swap of the box word that checks generation, closed and room, and
  * counts one up. taken is read after the box word: it belongs to it only if
  * that has not changed since, which the swap finds out, and a second look
- * before it says FULL (many may have come and gone in between). Then it links the envelope to what top was and swaps top.
- * If top was WAITING it claims the receiver's ticket and wakes it. The
- * receiver takes all of top with one exchange, turns it round, and delivers
- * one by one; with each it gives a place back.
+ * before it says FULL (many may have come and gone in between). Then it
+ * links the envelope to what top was and swaps top. If top was WAITING it
+ * claims the receiver's ticket and wakes it. The receiver takes all of top
+ * with one exchange, turns it round, and delivers one by one; with each it
+ * gives a place back.
  *
  * WHY ONE SWAP AND NOT TWO STORES. With exchange-then-link a sender that is
  * preempted between the two hides those behind it, and a receive that starts
@@ -130,7 +131,7 @@ xtc__mbox_open(struct xtc_task *t, uint32_t cap, uint32_t mark)
 
 /* A send failed. */
 static XTC_PROBE_SITE_ATTR int
-mbox_dropped(uint64_t pid, size_t bytes, int why,
+mbox_dropped(uint64_t pid, struct xtc__park *from, size_t bytes, int why,
     struct xtc_task *full)
 {
 	static const int error[] = {
@@ -140,12 +141,13 @@ mbox_dropped(uint64_t pid, size_t bytes, int why,
 	};
 
 	(void)pid;
+	(void)from;
 	(void)bytes;
 	/* Relaxed: a statistic. */
 	if (full != NULL)
 		atomic_fetch_add_explicit(&full->mbox.drop_total, 1,
 		    memory_order_relaxed);
-	XTC_MSG_DROP(pid, xtc__park_waker(), bytes, why);
+	XTC_MSG_DROP(pid, from, bytes, why);
 	return error[why];
 }
 XTC_PROBE_SITE(mbox_dropped)
@@ -191,17 +193,18 @@ mbox_watermark(struct xtc_loop *loop, struct xtc__inode *node)
 	struct xtc_task *t = XTC__CONTAINER_OF(wm, struct xtc_task,
 	    watermark);
 	xtc_pid_t pid = { wm->pid };
+	uint32_t taken;
 	uint64_t box;
 
 	(void)loop;
-	/* acq_rel: from here on it may be queued again */
-	atomic_store_explicit(&wm->queued, 0, memory_order_release);
+	/* taken first: a newer one would make the depth negative */
+	taken = atomic_load_explicit(&t->mbox.taken, memory_order_acquire);
 	box = atomic_load_explicit(&t->mbox.box, memory_order_acquire);
 	if (xtc__mbox_find(pid.id) == t && wm->fn != NULL)
-		wm->fn(pid, mbox_depth(box, atomic_load_explicit(
-		    &t->mbox.taken, memory_order_acquire)),
-		    atomic_load_explicit(&t->mbox.cap, memory_order_relaxed),
-		    wm->user);
+		wm->fn(pid, mbox_depth(box, taken), atomic_load_explicit(
+		    &t->mbox.cap, memory_order_relaxed), wm->user);
+	/* release, and last: close waits for it before the struct goes on */
+	atomic_store_explicit(&wm->queued, 0, memory_order_release);
 }
 
 static XTC__COLD void
@@ -256,7 +259,9 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 int
 xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 {
-	struct xtc__mags *mags = xtc__mags_self();
+	struct xtc_loop *loop = xtc__loop_self();
+	struct xtc__mags *mags = NULL;
+	struct xtc__park *from;
 	struct xtc_task *t;
 	struct xtc__env *e;
 	uint64_t epoch;
@@ -266,19 +271,25 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 
 	if (data == NULL && bytes > 0)
 		return XTC_E_INVAL;
+	if (XTC__LIKELY(loop != NULL)) {
+		mags = &loop->mags;
+		from = loop->cur != NULL ? &loop->cur->park : NULL;
+	} else {
+		from = xtc__thread_peek();
+	}
 	t = xtc__mbox_find(to.id);
 	if (t == NULL)
-		return mbox_dropped(to.id, bytes, why, NULL);
+		return mbox_dropped(to.id, from, bytes, why, NULL);
 	e = xtc__env_get(mags, bytes);
 	if (e == NULL)
-		return mbox_dropped(to.id, bytes, XTC_DROP_NO_MEMORY,
+		return mbox_dropped(to.id, from, bytes, XTC_DROP_NO_MEMORY,
 		    NULL);
 	if (bytes > 0)
 		memcpy(xtc__env_payload(e), data, bytes);
 	depth = mbox_reserve(t, to.id, &cap, &why);
 	if (depth == 0) {
 		xtc__env_put(mags, e);
-		return mbox_dropped(to.id, bytes, why,
+		return mbox_dropped(to.id, from, bytes, why,
 		    why == XTC_DROP_FULL ? t : NULL);
 	}
 	/* Relaxed: a statistic, and a number set at spawn. */
@@ -299,8 +310,7 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 		    memory_order_relaxed);
 		if (xtc__park_claim(&t->park, epoch, XTC_CAUSE_EVENT) ==
 		    XTC__CLAIM_OWNED)
-			mbox_wake_receiver(t, xtc__park_waker(), bytes,
-			    depth);
+			mbox_wake_receiver(t, from, bytes, depth);
 	}
 	return XTC_OK;
 }
