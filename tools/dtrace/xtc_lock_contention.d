@@ -15,35 +15,35 @@
 Microseconds waited, by stack; then by lock. Ctrl-C ends.
 
               usdt_convoy`xtc__lock_wait_end+0x4
-              usdt_convoy`amutex_lock_slow+0x2ac
-              usdt_convoy`xtc_amutex_lock+0x5e
+              usdt_convoy`amutex_lock_slow+0x2bc
+              usdt_convoy`xtc_amutex_lock+0x7e
               usdt_convoy`worker+0x6e
               usdt_convoy`xtc__fiber_entry+0x32
               usdt_convoy`xtc__ctx_start+0xc
-           346792
+           454885
 
 lock               kind              waits   total us     max us
-0x562886362680     amutex              159     346792      10345
+0x55c70a664b00     amutex              159     454885      14062
 
 microseconds waited
-0x562886362680 amutex
+0x55c70a664b00 amutex
            value  ------------- Distribution ------------- count
              512 |                                         0
-            1024 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@     144
+            1024 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@      138
             2048 |                                         1
-            4096 |@@                                       8
-            8192 |@@                                       6
+            4096 |@@                                       7
+            8192 |@@@                                      13
            16384 |                                         0
 
 lock               holder             name                    waits
-0x562886362680     0x7f64d0e99d80     worker 1                   19
-0x562886362680     0x7f64d0eaad00     worker 2                   19
-0x562886362680     0x7f64d0ebbc80     worker 3                   19
-0x562886362680     0x7f64d0eccc00     worker 4                   19
-0x562886362680     0x7f64d0eddb80     worker 5                   19
-0x562886362680     0x7f64d0eeeb00     worker 6                   19
-0x562886362680     0x7f64d0effa80     worker 7                   19
-0x562886362680     0x7f64d0e88e00     worker 0                   26
+0x55c70a664b00     0x7ff3b96a4c00     worker 1                   19
+0x55c70a664b00     0x7ff3b96b5b80     worker 2                   19
+0x55c70a664b00     0x7ff3b96c6b00     worker 3                   19
+0x55c70a664b00     0x7ff3b96d7a80     worker 4                   19
+0x55c70a664b00     0x7ff3b96e8a00     worker 5                   19
+0x55c70a664b00     0x7ff3b96f9980     worker 6                   19
+0x55c70a664b00     0x7ff3b970a900     worker 7                   19
+0x55c70a664b00     0x7ff3b9693c80     worker 0                   26
 
  * How to read it:
  * Only acquisitions that had to wait are here. Each stack stands for the
