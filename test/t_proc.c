@@ -186,7 +186,7 @@ spawn_in_sequence(void *arg)
 			rss = t_maxrss_kib();
 	}
 	/* A leak of 16 bytes each would be 14,000 KiB. */
-	if (T_SLOW == 1)
+	if (t_slow() == 1)
 		T_TRUE(t_maxrss_kib() - rss < 2000);
 }
 
@@ -245,7 +245,7 @@ START_TEST(forty_thousand_parked_and_woken)
 		}
 		T_OK(rc);
 	}
-	T_TRUE(n >= 1000 || T_SLOW > 1 || t_valgrind());
+	T_TRUE(n >= 1000 || t_slow() > 1);
 	t_spawn(wake_all, &n);
 	T_OK(xtc_loop_run(t_loop));
 	T_EQ(t_get(&steps), n);
@@ -527,7 +527,7 @@ watch(void *arg)
 
 START_TEST(processes_spawn_on_each_others_loops)
 {
-	int depth = T_SLOW > 1 || t_valgrind() ? 9 : 14;
+	int depth = t_slow() > 1 ? 9 : 14;
 	int want = (1 << (depth + 1)) - 1;
 	struct family *f = xtc_malloc(sizeof(*f));
 	xtc_loop_t *l;

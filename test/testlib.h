@@ -14,6 +14,7 @@
  * stand in loops of millions.
  *
  * Environment: XTC_TEST_DIV=n divides the counts of the long tests;
+ * XTC_TEST_SLOW=n widens the bounds of time, for emulators;
  * CK_RUN_CASE=name runs one test; XTC_TEST_NOFORK=1 runs it in this process,
  * for a debugger (one test only).
  */
@@ -129,11 +130,19 @@ t_count(int n)
 	return (n / div > 0 ? n / div : 1);
 }
 
-/* Bounds of time are this many times wider here. */
+/*
+ * Bounds of time are this many times wider here. Where it is not 1, the
+ * memory of the process is not ours alone either.
+ */
 static inline int
 t_slow(void)
 {
-	return (t_valgrind() ? 40 : T_SLOW);
+	const char *p = getenv("XTC_TEST_SLOW");
+	int slow = t_valgrind() ? 40 : T_SLOW;
+
+	if (p != NULL && atoi(p) > 0)
+		slow *= atoi(p);
+	return (slow);
 }
 
 static inline uint64_t
