@@ -23,7 +23,7 @@
 #include "arch/san.h"
 #include "base/attr.h"
 
-#if defined(__x86_64__) && defined(__LP64__) && defined(__GNUC__) && \
+#if defined(__x86_64__) && defined(__LP64__) && defined(__GLIBC__) && \
     defined(__has_include) && !defined(XTC__SAN_TSAN) && !defined(XTC_SIM)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>

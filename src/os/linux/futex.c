@@ -11,13 +11,17 @@
 #define _GNU_SOURCE 1
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "os/os.h"
 #include "xtc_base.h"
+
+/* The kernel's headers, which have these, need not come with a C library. */
+#define FUTEX_WAKE_PRIVATE_OP		(1 | 128)
+#define FUTEX_WAIT_BITSET_PRIVATE_OP	(9 | 128)
+#define FUTEX_BITSET_ANY		0xffffffffu
 
 /* Only 32-bit systems have the second name; there it takes 64-bit times. */
 #ifdef SYS_futex_time64
@@ -47,9 +51,8 @@ xtc__os_futex_wait(_Atomic uint32_t *w, uint32_t expect, int64_t deadline_ns)
 		ts.nsec = deadline_ns % 1000000000;
 		tp = &ts;
 	}
-	if (syscall(FUTEX_NR, (void *)w,
-	    FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expect, tp, NULL,
-	    FUTEX_BITSET_MATCH_ANY) == -1)
+	if (syscall(FUTEX_NR, (void *)w, FUTEX_WAIT_BITSET_PRIVATE_OP, expect,
+	    tp, NULL, FUTEX_BITSET_ANY) == -1)
 		err = errno;
 	errno = saved;
 	XTC_ASSERT(err == 0 || err == EAGAIN || err == EINTR ||
@@ -62,7 +65,7 @@ xtc__os_futex_wake(_Atomic uint32_t *w, int n)
 {
 	int saved = errno;
 
-	(void)syscall(FUTEX_NR, (void *)w, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, n,
-	    NULL, NULL, 0);
+	(void)syscall(FUTEX_NR, (void *)w, FUTEX_WAKE_PRIVATE_OP, n, NULL,
+	    NULL, 0);
 	errno = saved;
 }
