@@ -412,15 +412,16 @@ END_TEST
 
 START_TEST(timer_slack_is_set_and_put_back)
 {
-	int64_t old;
+	/* More than an int has, which is what an emulator makes of it. */
+	int64_t old, long_ns = t_emulated() ? T_SEC : 5 * T_SEC;
 
 	errno = EXDEV;
 	old = xtc__os_timer_slack_set(1);
 	T_TRUE(old > 1);
 	T_EQ(xtc__os_timer_slack_set(7 * T_US), 1);
 	T_EQ(xtc__os_timer_slack_set(old), 7 * T_US);
-	T_EQ(xtc__os_timer_slack_set(5 * T_SEC), old);
-	T_EQ(xtc__os_timer_slack_set(0), 5 * T_SEC);
+	T_EQ(xtc__os_timer_slack_set(long_ns), old);
+	T_EQ(xtc__os_timer_slack_set(0), long_ns);
 	T_EQ(xtc__os_timer_slack_set(-1), old);
 	T_EQ(xtc__os_timer_slack_set(-1), old);
 	T_EQ(errno, EXDEV);

@@ -116,6 +116,13 @@ t_valgrind(void)
 	return (p != NULL && strstr(p, "vgpreload") != NULL);
 }
 
+/* Under an emulator of another processor, see tools/build/runtests. */
+static inline int
+t_emulated(void)
+{
+	return (getenv("XTC_EMULATOR") != NULL);
+}
+
 /* A count for this build: n, or less where everything is slower. */
 static inline int
 t_count(int n)
