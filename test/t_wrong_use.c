@@ -171,6 +171,7 @@ hold_until_quit(void *arg)
 {
 	(void)arg;
 	T_OK(xtc_amutex_lock(lock, -1));
+	T_OK(xtc_timer_set(t_loop, T_MS, wait_in_callback, NULL, NULL));
 	while (!t_get(&quit))
 		T_OK(xtc_proc_sleep(100 * T_US));
 	T_OK(xtc_amutex_unlock(lock));
@@ -182,7 +183,6 @@ START_TEST(calls_that_would_wait_in_a_timer_callback)
 {
 	T_OK(xtc_amutex_create(&lock));
 	T_OK(xtc_async(t_loop, hold_until_quit, NULL, &waiting_task));
-	T_OK(xtc_timer_set(t_loop, T_MS, wait_in_callback, NULL, NULL));
 	T_OK(xtc_loop_run(t_loop));
 	T_EQ(t_get(&steps), 1);
 	T_OK(xtc_await(waiting_task, NULL));
