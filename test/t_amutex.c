@@ -642,7 +642,7 @@ hammer(void *arg)
 	(void)arg;
 	while (!t_get(&quit)) {
 		T_OK(xtc_amutex_lock(lock, -1));
-		counter++;
+		t_add(&acquired, 1);
 		T_OK(xtc_amutex_unlock(lock));
 		(void)xtc_yield_if_due();
 	}
@@ -651,9 +651,11 @@ hammer(void *arg)
 static void
 take_now_and_then(void *arg)
 {
-	for (int i = 0; i < *(int *)arg; i++) {
+	int n = *(int *)arg;
+
+	for (int i = 0; i < n; i++) {
 		T_OK(xtc_amutex_lock(lock, -1));
-		counter++;
+		t_add(&acquired, 1);
 		T_OK(xtc_amutex_unlock(lock));
 	}
 	t_set(&quit, 1);
@@ -667,7 +669,7 @@ take_now_and_then_in_thread(void *arg)
 	return (NULL);
 }
 
-/* A runner may barge, but 16 times at most: the test comes to its end. */
+/* A runner may barge, but not for ever: the test comes to its end. */
 START_TEST(a_runner_of_another_loop_starves_no_waiter)
 {
 	int n = t_count(20000);
@@ -688,6 +690,78 @@ START_TEST(a_runner_of_another_loop_starves_no_waiter)
 	t_join(t);
 	T_OK(xtc_loop_fini(l));
 	T_EQ(t_get(&steps), 2);
+	drop_lock();
+}
+END_TEST
+
+/*
+ * Two loops, run in turn by this thread: one's fiber holds the lock, the
+ * other's waits for it while its loop does not run. The code of a try_lock
+ * right after the unlock.
+ */
+static int barge_rc;
+
+static void
+hold_over_two_runs(void *arg)
+{
+	T_OK(xtc_amutex_lock(lock, -1));
+	T_OK(xtc_loop_stop(t_loop));
+	xtc_yield();
+	if (arg != NULL)
+		T_OK(xtc_proc_sleep(T_MS));
+	T_OK(xtc_amutex_unlock(lock));
+	barge_rc = xtc_amutex_try_lock(lock);
+	if (barge_rc == XTC_OK)
+		T_OK(xtc_amutex_unlock(lock));
+}
+
+static void
+wait_on_another_loop(void *arg)
+{
+	(void)arg;
+	t_add(&quit, 1);
+	T_OK(xtc_amutex_lock(lock, -1));
+	T_OK(xtc_amutex_unlock(lock));
+	t_add(&steps, 1);
+}
+
+static int
+try_to_barge(void *after_a_while)
+{
+	xtc_loop_t *l;
+
+	t_set(&quit, 0);
+	T_OK(xtc_loop_init(&l));
+	t_run(hold_over_two_runs, after_a_while);
+	t_spawn_on(l, wait_on_another_loop, NULL);
+	t_run_until(l, &quit, 1);
+	T_OK(xtc_loop_run(t_loop));
+	T_OK(xtc_loop_run(l));
+	T_OK(xtc_loop_fini(l));
+	return (barge_rc);
+}
+
+/* A millisecond is more than 50 us on any machine. */
+START_TEST(a_waiter_of_another_loop_gets_the_lock_after_a_while)
+{
+	make_lock();
+	for (int i = 1; i <= 20; i++) {
+		T_RC(try_to_barge(t_loop), XTC_E_AGAIN);
+		T_EQ(t_get(&steps), i);
+	}
+	drop_lock();
+}
+END_TEST
+
+/* At once is less than 50 us, once in a thousand times at least. */
+START_TEST(a_runner_barges_past_a_young_waiter_of_another_loop)
+{
+	int rc = XTC_E_AGAIN;
+
+	make_lock();
+	for (int i = 0; i < 1000 && rc == XTC_E_AGAIN; i++)
+		rc = try_to_barge(NULL);
+	T_OK(rc);
 	drop_lock();
 }
 END_TEST
@@ -770,6 +844,8 @@ main(void)
 	t_case(s, timeouts_of_0_to_2_us_lose_no_lock_across_loops_and_threads,
 	    60);
 	t_case(s, a_runner_of_another_loop_starves_no_waiter, 60);
+	t_case(s, a_waiter_of_another_loop_gets_the_lock_after_a_while, 5);
+	t_case(s, a_runner_barges_past_a_young_waiter_of_another_loop, 10);
 	t_case_bare(s, a_million_locks_in_constant_memory, 10);
 	t_case(s, the_last_user_destroys_it_after_a_hand_off, 10);
 	return (t_main(s));

@@ -425,10 +425,11 @@ END_TEST
 
 /*
  * A thread kills whatever pid it reads, while processes end and their
- * structs serve new ones at once. Only one whose pid was killed with XTC_OK
- * may die by it.
+ * structs serve new ones at once, and signals hold it up between looking and
+ * killing. Only one whose pid was killed with XTC_OK may die by it.
  */
 #define SLOTS 4
+static pthread_t killer;
 static _Atomic uint64_t targets[SLOTS];
 static atomic_int killed_ok, ended;
 
@@ -440,7 +441,8 @@ live_a_little(void *arg)
 	t_add(&steps, 1);
 	t_set(slot, xtc_self().id);
 	xtc_yield();
-	T_OK(xtc_proc_sleep(T_US));
+	if (xtc_self().id % 3 == 0)
+		T_OK(xtc_proc_sleep(T_US));
 	xtc_yield();
 	/* From here on nobody dies: no waits. */
 	t_add(&ended, 1);
@@ -452,7 +454,6 @@ live_unseen(void *arg)
 	(void)arg;
 	for (int i = 0; i < 4; i++)
 		xtc_yield();
-	T_OK(xtc_proc_sleep(T_US));
 	t_add(&exits, 1);
 }
 
@@ -465,6 +466,8 @@ spawn_targets(void *arg)
 		t_spawn(live_a_little, &targets[i % SLOTS]);
 		t_spawn(live_unseen, NULL);
 		xtc_yield();
+		if (i % 4 == 0)
+			t_dawdle(killer);
 		if (i % 64 == 0)
 			T_OK(xtc_proc_sleep(20 * T_US));
 	}
@@ -473,35 +476,32 @@ spawn_targets(void *arg)
 static void *
 kill_targets(void *arg)
 {
-	uint64_t last[SLOTS] = { 0 };
+	uint64_t counted[SLOTS] = { 0 };
 
 	(void)arg;
 	while (!t_get(&quit))
 		for (int i = 0; i < SLOTS; i++) {
-			uint64_t id = t_get(&targets[i]);
-			xtc_pid_t pid = { id };
+			xtc_pid_t pid = { t_get(&targets[i]) };
 
-			/* Once a pid, so that OK counts victims. */
-			if (id == last[i])
+			/* Again and again, but counted as one victim. */
+			if (xtc_exit_pid(pid, 1) != XTC_OK ||
+			    pid.id == counted[i])
 				continue;
-			last[i] = id;
-			t_spin(id % 3000);
-			if (xtc_exit_pid(pid, 1) == XTC_OK)
-				t_add(&killed_ok, 1);
-			/* Old ones are stale for ever. */
-			(void)xtc_exit_pid(pid, 1);
+			counted[i] = pid.id;
+			t_add(&killed_ok, 1);
 		}
 	return (NULL);
 }
 
 START_TEST(a_kill_never_hits_the_next_incarnation)
 {
-	int n = t_count(200000);
-	pthread_t t = t_thread(kill_targets, NULL);
+	int n = t_count(300000);
 
+	t_dawdle_setup();
+	killer = t_thread(kill_targets, NULL);
 	t_run(spawn_targets, &n);
 	t_set(&quit, 1);
-	t_join(t);
+	t_join(killer);
 	T_EQ(t_get(&steps), n);
 	/* Nobody ever knew the pids of these. */
 	T_EQ(t_get(&exits), n);

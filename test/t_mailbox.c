@@ -662,8 +662,12 @@ START_TEST(fini_and_return_with_mail_leak_nothing)
 }
 END_TEST
 
-/* A slot that is used again must not show the mail of the one before. */
+/*
+ * A slot that is used again must not show the mail of the one before, not
+ * even mail of a sender that a signal held up in the middle of its send.
+ */
 static _Atomic uint64_t target;
+static pthread_t held_up;
 
 static void
 want_own_mail(void *arg)
@@ -691,6 +695,8 @@ reincarnate(void *arg)
 		t_spawn(want_own_mail, (void *)(intptr_t)(i % 4));
 		for (int k = 0; k < 4; k++)
 			xtc_yield();
+		if (i % 4 == 0)
+			t_dawdle(held_up);
 	}
 }
 
@@ -710,11 +716,12 @@ send_to_target(void *arg)
 START_TEST(old_mail_never_reaches_a_new_process)
 {
 	int n = t_count(300000);
-	pthread_t t = t_thread(send_to_target, NULL);
 
+	t_dawdle_setup();
+	held_up = t_thread(send_to_target, NULL);
 	t_run(reincarnate, &n);
 	t_set(&quit, 1);
-	t_join(t);
+	t_join(held_up);
 	/* Valgrind runs one thread at a time, for long. */
 	T_TRUE(t_get(&steps) > 0 || t_valgrind());
 }

@@ -437,8 +437,9 @@ be_awaited(void *arg)
 
 /*
  * Senders, wakers and awaiters aim at a loop while it runs, while it is
- * finished, and after. Each wake of it that was begun has to be over, and
- * no byte of it touched, when its memory is gone.
+ * finished, and after; signals hold them up between any two steps. Each wake
+ * of the loop that was begun has to be over, and no byte of it touched, when
+ * its memory is gone.
  */
 START_TEST(a_loop_is_finished_under_late_senders)
 {
@@ -447,6 +448,7 @@ START_TEST(a_loop_is_finished_under_late_senders)
 	uint64_t rnd = 4;
 	xtc_loop_t *l;
 
+	t_dawdle_setup();
 	for (int k = 0; k < 4; k++)
 		t[k] = t_thread(aim_at_a_dying_loop, (void *)(intptr_t)k);
 	for (int i = 1; i <= n; i++) {
@@ -459,6 +461,8 @@ START_TEST(a_loop_is_finished_under_late_senders)
 		    t_stop, l, NULL));
 		t_set(&in_round, 4);
 		t_set(&round_no, i);
+		for (int k = 0; k < 4; k++)
+			t_dawdle(t[k]);
 		T_OK(xtc_loop_run(l));
 		T_OK(xtc_loop_fini(l));
 		while (t_get(&in_round) > 0)

@@ -30,6 +30,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -297,6 +298,37 @@ t_run(void (*fn)(void *), void *arg)
 {
 	t_spawn(fn, arg);
 	T_OK(xtc_loop_run(t_loop));
+}
+
+static inline void
+t_dawdle_handler(int sig)
+{
+	(void)sig;
+	t_spin(3000);
+	sched_yield();
+}
+
+/*
+ * After this SIGUSR2 keeps a thread for some microseconds wherever it is.
+ * Sent often, it opens windows of a few instructions between two threads
+ * that else are hit once in a million times.
+ */
+static inline void
+t_dawdle_setup(void)
+{
+	struct sigaction sa;
+
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = t_dawdle_handler;
+	sa.sa_flags = SA_RESTART;
+	sigemptyset(&sa.sa_mask);
+	T_EQ(sigaction(SIGUSR2, &sa, NULL), 0);
+}
+
+static inline void
+t_dawdle(pthread_t t)
+{
+	T_EQ(pthread_kill(t, SIGUSR2), 0);
 }
 
 struct t_until {
