@@ -57,7 +57,10 @@
  * first round has counted is true of that time.
  *
  * INJECT takes fibers from other threads and from signal handlers: a list
- * that is taken whole, so it needs no care about reuse.
+ * that is taken whole, so it needs no care about reuse. Once it is there the
+ * fiber may run, be the last, and all go home, while he who has brought it
+ * still looks for a sleeper: he is counted, and nothing is freed before he
+ * has left.
  *
  * PROBE: fiber-steal in xtc__exec_move: when a fiber is placed by its waker
  * on his loop, and when it is about to run on another loop than before.
@@ -79,6 +82,7 @@
 #define WATCH_MIN_NS	20000
 #define WATCH_MAX_NS	1000000
 #define WATCH_LOOKS	8
+#define INJECT_LOOK_NS	20000
 
 /* A fiber's loop changes; it is runnable, and the caller's alone. */
 XTC_PROBE_SITE_ATTR void
@@ -235,11 +239,30 @@ xtc__exec_inject(struct xtc_exec *exec, struct xtc_task *t)
 	uintptr_t old = atomic_load_explicit(&exec->inject,
 	    memory_order_relaxed);
 
+	/* Relaxed: the push below publishes it to whoever runs the fiber. */
+	atomic_fetch_add_explicit(&exec->injecting, 1, memory_order_relaxed);
 	do {
 		t->run.next = (struct xtc__inode *)old;
 	} while (!atomic_compare_exchange_weak_explicit(&exec->inject, &old,
 	    (uintptr_t)&t->run, memory_order_acq_rel, memory_order_relaxed));
 	exec_feed(exec, 0);
+	/* release: what was done here is done before it is freed */
+	atomic_fetch_sub_explicit(&exec->injecting, 1, memory_order_release);
+}
+
+/*
+ * Wait for those threads. They do not tell (a signal handler could not
+ * everywhere), but they are about to leave.
+ */
+static void
+exec_await_injecting(struct xtc_exec *exec)
+{
+	uint32_t n;
+
+	while ((n = atomic_load_explicit(&exec->injecting,
+	    memory_order_acquire)) != 0)
+		(void)xtc__os_futex_wait(&exec->injecting, n,
+		    xtc__os_mono() + INJECT_LOOK_NS);
 }
 
 /* What came from outside, oldest first, into the loop's ring: how many. */
@@ -685,6 +708,7 @@ xtc_exec_fini(xtc_exec_t *exec)
 			exec->loops[i]->finishing = 0;
 		return r;
 	}
+	exec_await_injecting(exec);
 	exec_free(exec);
 	return XTC_OK;
 }

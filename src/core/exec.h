@@ -27,6 +27,7 @@ struct xtc_exec {
 	_Atomic int running;		/* (a) */
 	_Atomic unsigned next;		/* (a) round robin of spawns */
 	_Alignas(64) _Atomic uintptr_t inject;	/* (a) fibers from outside */
+	_Atomic uint32_t injecting;	/* (a) threads at it */
 };
 
 /* Owner of the loop: queue a migratable fiber; somebody may be woken. */
