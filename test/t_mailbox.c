@@ -722,8 +722,8 @@ START_TEST(old_mail_never_reaches_a_new_process)
 	t_run(reincarnate, &n);
 	t_set(&quit, 1);
 	t_join(held_up);
-	/* Valgrind runs one thread at a time, for long. */
-	T_TRUE(t_get(&steps) > 0 || t_valgrind());
+	/* Few may come and go while the sender waits for its turn. */
+	T_TRUE(t_get(&steps) > 0 || n < 10000);
 }
 END_TEST
 
