@@ -49,7 +49,7 @@ def main():
         live.skip("XTC_DTRACE does not say what was built")
     probes = live.catalogue()
     shared = sorted(glob.glob(os.path.join(live.BUILD, "libxtc.so*")))
-    found = {os.path.realpath(p) for p in shared}
+    found = {os.path.realpath(p) for p in shared if os.path.isfile(p)}
     for name in PROGRAMS:
         path = os.path.join(live.BUILD, name)
         if os.path.exists(path):

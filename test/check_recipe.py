@@ -6,16 +6,18 @@ The recipe of dtrace -G, for the systems on which it rewrites objects, against
 a stand-in that records how it was called: it is given all objects with a
 probe site and no others, once for the archive and once for the shared library;
 what it makes is joined with the anchor; a second make does nothing, and a
-changed object runs it again; with both build systems.
+changed object runs it again; with both build systems. And where DTrace for
+Linux is at hand, with its own -h and -G, which make a program that runs.
 """
 
+import glob
 import os
 import re
 import shutil
 import tempfile
 
 from buildlib import BUILD_SECONDS, copy_tree
-from livelib import Failures, catalogue, run, skip
+from livelib import DTRACE_PLACES, Failures, catalogue, run, skip
 
 # -h writes calls of functions that nobody has; -G has them, in its dof.o, and
 # appends its arguments to a log.
@@ -183,6 +185,37 @@ def check_meson(tree, wanted, dtrace, log):
     check_calls("meson: after a changed object", calls(log), 1, wanted)
 
 
+def check_real(tree):
+    for dtrace in DTRACE_PLACES:
+        base = os.path.dirname(os.path.dirname(dtrace))
+        include = [d for place in ("root/usr/lib", "lib") for d in glob.glob(
+            os.path.join(base, place, "*", "dtrace", "include"))]
+        if os.access(dtrace, os.X_OK) and include:
+            break
+    else:
+        print("DTrace for Linux is not here: its -h and -G were not run")
+        return
+    what = "DTrace for Linux"
+    build = os.path.join(tree, "real")
+    os.makedirs(build)
+    code, out, err = run(
+        ["../dist/configure", "--enable-dtrace=yes", "CFLAGS=-O1 -w",
+         "CPPFLAGS=-I" + include[0], "DTRACE=" + dtrace,
+         "DTRACE_KIND=rewrite"], BUILD_SECONDS, cwd=build)
+    if not failures.check(code == 0, what + ": " + err):
+        return
+    code, out, err = run(["make", "-j2", "-C", build, "lib", "programs"],
+                         BUILD_SECONDS)
+    if not failures.check(code == 0, what + ": " + err[-2000:]):
+        return
+    code, out, err = run([os.path.join(build, "usdt_target")])
+    failures.equal(what + ": the program printed", (code, out), (0, "done\n"))
+    for name in ("libxtc.so", "usdt_target"):
+        _, out, _ = run(["nm", os.path.join(build, name)])
+        failures.check("dtrace_dof_init" in out,
+                       "%s: no probes came into %s" % (what, name))
+
+
 def main():
     if os.environ.get("XTC_SANITIZER"):
         skip("the plain build tests the build system")
@@ -199,6 +232,7 @@ def main():
         failures.check(len(wanted) > 3, "hardly any source has a site")
         check_configure(tree, wanted, dtrace, log)
         check_meson(tree, wanted, dtrace, log)
+        check_real(tree)
     failures.done()
 
 
