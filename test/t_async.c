@@ -365,10 +365,11 @@ struct other {
 static void
 await_on_other(void *arg)
 {
+	int64_t end = t_seconds_from_now(5);
 	struct other *o = arg;
 	intptr_t r;
 
-	for (int i = 0; i < o->n; i++) {
+	for (int i = 0; i < o->n && t_before(end); i++) {
 		xtc_task_t *t;
 
 		T_OK(xtc_async(o->loop, give_back, (void *)(intptr_t)i, &t));
@@ -609,10 +610,12 @@ END_TEST
 static void *
 async_in_thread(void *arg)
 {
+	int64_t end = t_seconds_from_now(5);
+	int n = t_count(5000);
 	intptr_t r;
 
 	(void)arg;
-	for (int i = 0; i < t_count(5000); i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
 		xtc_task_t *t;
 
 		T_OK(xtc_async(t_loop, give_back, (void *)(intptr_t)i, &t));

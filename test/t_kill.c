@@ -206,11 +206,12 @@ static void
 killer_of_another_loop(void *arg)
 {
 	xtc_loop_t *l = arg;
+	int64_t end = t_seconds_from_now(5);
 	uint64_t rnd = 2463534242;
 	int n = t_count(20000);
 	xtc_pid_t pid;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
 		pid = t_spawn_on(l, victims[i % N_VICTIMS], NULL);
 		if (i % 2 == 0)
 			while (t_get(&steps) <= i)
@@ -431,7 +432,7 @@ END_TEST
 #define SLOTS 4
 static pthread_t killer;
 static _Atomic uint64_t targets[SLOTS];
-static atomic_int killed_ok, ended;
+static atomic_int killed_ok, ended, spawned;
 
 static void
 live_a_little(void *arg)
@@ -460,9 +461,11 @@ live_unseen(void *arg)
 static void
 spawn_targets(void *arg)
 {
+	int64_t end = t_seconds_from_now(5);
 	int n = *(int *)arg;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
+		t_add(&spawned, 1);
 		t_spawn(live_a_little, &targets[i % SLOTS]);
 		t_spawn(live_unseen, NULL);
 		xtc_yield();
@@ -502,6 +505,7 @@ START_TEST(a_kill_never_hits_the_next_incarnation)
 	t_run(spawn_targets, &n);
 	t_set(&quit, 1);
 	t_join(killer);
+	n = t_get(&spawned);
 	T_EQ(t_get(&steps), n);
 	/* Nobody ever knew the pids of these. */
 	T_EQ(t_get(&exits), n);
@@ -683,10 +687,11 @@ static void *
 kill_those_who_wait(void *arg)
 {
 	uint64_t rnd = 1;
+	int64_t end = t_seconds_from_now(5);
 	xtc_pid_t pid[8] = { { 0 } };
 	int n = t_count(40000);
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
 		xtc_pid_t *p = &pid[t_rand(&rnd) % 8];
 
 		t_spin((int64_t)(t_rand(&rnd) % 4000));

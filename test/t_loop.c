@@ -195,8 +195,9 @@ static void
 stop_rounds(int n)
 {
 	pthread_t t = t_thread(stopper, t_loop);
+	int64_t end = t_seconds_from_now(5);
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
 		T_OK(xtc_timer_set(t_loop, 0, tell_round, NULL, NULL));
 		T_OK(xtc_loop_run(t_loop));
 		T_EQ(t_get(&round_started), i + 1);
@@ -285,12 +286,13 @@ signaller(void *arg)
 START_TEST(stop_from_a_signal_handler_in_an_idle_loop)
 {
 	pthread_t self = pthread_self(), t;
+	int64_t end = t_seconds_from_now(5);
 	int n = t_count(10000);
 
 	handle_usr1();
 	t_spawn(wait_for_ever, NULL);
 	t = t_thread(signaller, &self);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && t_before(end); i++) {
 		T_OK(xtc_timer_set(t_loop, 0, tell_round, NULL, NULL));
 		T_OK(xtc_loop_run(t_loop));
 		t_add(&round_ended, 1);

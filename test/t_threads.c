@@ -21,13 +21,20 @@ start_other(void)
 
 static sem_t replied;
 
+#define LAST (1 << 30)	/* added to the last number */
+
 static void
 post_for_each(void *arg)
 {
-	for (int i = 0; i < *(int *)arg; i++) {
-		T_EQ(t_recv_int(-1), i);
+	int n = 0, v;
+
+	(void)arg;
+	do {
+		v = t_recv_int(-1);
+		T_EQ(v % LAST, n);
+		n++;
 		T_EQ(sem_post(&replied), 0);
-	}
+	} while (v < LAST);
 }
 
 static void
@@ -44,15 +51,18 @@ wait_replied(void)
 START_TEST(messages_of_a_thread_wake_an_idle_loop)
 {
 	int n = t_count(200000);
+	int64_t end = t_seconds_from_now(10);
 	uint64_t rnd = 9;
 	pthread_t t;
 	xtc_pid_t pid;
 
 	T_EQ(sem_init(&replied, 0, 0), 0);
-	pid = t_spawn(post_for_each, &n);
+	pid = t_spawn(post_for_each, NULL);
 	t = t_thread(t_run_loop, t_loop);
 	for (int i = 0; i < n; i++) {
-		T_OK(t_send_int(pid, i));
+		if (!t_before(end))
+			n = i + 1;
+		T_OK(t_send_int(pid, i + (i == n - 1 ? LAST : 0)));
 		wait_replied();
 		if (i % 4 != 0)
 			t_spin((int64_t)(t_rand(&rnd) % 2000));
@@ -69,13 +79,18 @@ static void
 ping_pong(void *arg)
 {
 	int me = (int)(intptr_t)arg & 1, n = (int)((intptr_t)arg >> 1);
+	int64_t end = t_seconds_from_now(10);
+	int last = 0, v;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; !last; i++) {
+		last = i == n - 1 || !t_before(end) ? LAST : 0;
 		if (me == 0)
-			T_OK(t_send_int(pair[1], i));
-		T_EQ(t_recv_int(-1), i);
+			T_OK(t_send_int(pair[1], i + last));
+		v = t_recv_int(-1);
+		T_EQ(v % LAST, i);
 		if (me == 1)
-			T_OK(t_send_int(pair[0], i));
+			T_OK(t_send_int(pair[0], v));
+		last = v >= LAST;
 	}
 	t_add(&steps, 1);
 }
@@ -136,19 +151,23 @@ START_TEST(twenty_pairs_across_two_loops)
 END_TEST
 
 static xtc_pid_t ring[12];
+static atomic_int hops;
 
+/* In the last round, of twelve hops, each one sees that it is the last. */
 static void
 pass_on(void *arg)
 {
-	int me = (int)(intptr_t)arg, hops = t_count(50000), v;
+	int64_t end = t_seconds_from_now(10);
+	int me = (int)(intptr_t)arg, v;
 
 	do {
 		v = t_recv_int(-1);
 		T_EQ(v % 12, me);
-		/* In the last round each one sees that it is the last. */
-		if (v < hops)
+		if (me == 0 && !t_before(end))
+			t_set(&hops, v + 11);
+		if (v < t_get(&hops))
 			T_OK(t_send_int(ring[(me + 1) % 12], v + 1));
-	} while (v + 12 <= hops);
+	} while (v + 12 <= t_get(&hops));
 	t_add(&steps, 1);
 }
 
@@ -157,6 +176,7 @@ START_TEST(a_ring_over_four_loops)
 	xtc_loop_t *l[4];
 	pthread_t t[4];
 
+	t_set(&hops, t_count(50000));
 	for (int i = 0; i < 4; i++)
 		T_OK(xtc_loop_init(&l[i]));
 	for (int i = 0; i < 12; i++)
@@ -443,6 +463,7 @@ be_awaited(void *arg)
  */
 START_TEST(a_loop_is_finished_under_late_senders)
 {
+	int64_t end = t_seconds_from_now(10);
 	int n = t_count(3000);
 	pthread_t t[4];
 	uint64_t rnd = 4;
@@ -451,7 +472,7 @@ START_TEST(a_loop_is_finished_under_late_senders)
 	t_dawdle_setup();
 	for (int k = 0; k < 4; k++)
 		t[k] = t_thread(aim_at_a_dying_loop, (void *)(intptr_t)k);
-	for (int i = 1; i <= n; i++) {
+	for (int i = 1; i <= n && t_before(end); i++) {
 		T_OK(xtc_loop_init(&l));
 		t_spawn_on(l, take_waker, NULL);
 		T_OK(xtc_loop_run(l));
@@ -483,11 +504,10 @@ make_and_drop_loops(void *arg)
 	for (int i = 0; i < n; i++) {
 		xtc_loop_t *l;
 		xtc_pid_t pid;
-		int one = 1;
 
 		T_OK(xtc_loop_init(&l));
-		pid = t_spawn_on(l, post_for_each, &one);
-		T_OK(t_send_int(pid, 0));
+		pid = t_spawn_on(l, post_for_each, NULL);
+		T_OK(t_send_int(pid, LAST));
 		t_spawn_on(l, be_aimed_at, NULL);
 		T_OK(xtc_timer_set(l, 10 * T_US, t_stop, l, NULL));
 		T_OK(xtc_loop_run(l));

@@ -175,6 +175,22 @@ t_spin(int64_t ns)
 		continue;
 }
 
+/*
+ * For loops in which threads wait for each other: on a machine with other
+ * work a round may take milliseconds, so they end after some seconds too.
+ */
+static inline int64_t
+t_seconds_from_now(int seconds)
+{
+	return (xtc_clock_mono() + seconds * T_SEC);
+}
+
+static inline int
+t_before(int64_t end_ns)
+{
+	return (xtc_clock_mono() < end_ns);
+}
+
 /* In a plain thread: wait until an atomic is at least n. */
 #define t_wait_for(p, n) do { \
 	while (atomic_load_explicit((p), memory_order_acquire) < (n)) \
