@@ -70,6 +70,18 @@ $1 == "test" {
 	add("TEST_PROGRAMS", $3)
 }
 
+$1 == "sim" {
+	add("SIM_OBJS", compile("sim", $2, "$(SIM_CC)"))
+}
+
+$1 == "simtest" {
+	o = compile("sim", $2, "$(TEST_CC) -DXTC_SIM")
+	print $3 ": " o " libxtc_sim.a"
+	print "\t$(LINK) -o $@ " o " libxtc_sim.a $(CHECK_LIBS) $(LIBS)"
+	print ""
+	add("TEST_PROGRAMS", $3)
+}
+
 $1 == "prog" {
 	program($3, $2, "$(LIB_CC)", "")
 	add("HELPER_PROGRAMS", $3)
@@ -111,7 +123,7 @@ $1 == "tool" {
 }
 
 END {
-	n = split("OBJECTS LIB_OBJS LIB_PICS TEST_PROGRAMS HELPER_PROGRAMS EXAMPLES " \
+	n = split("OBJECTS LIB_OBJS LIB_PICS SIM_OBJS TEST_PROGRAMS HELPER_PROGRAMS EXAMPLES " \
 	    "BENCHES SOAK_PROGRAMS HEADERS MAN_PAGES", l, " ")
 	for (i = 1; i <= n; i++)
 		print l[i] " =" lists[l[i]] "\n"

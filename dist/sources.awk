@@ -30,7 +30,7 @@ BEGIN {
 	for (i = 1; i <= n; i++)
 		fact[f[i]] = 1
 	n = split("lib hdr man test prog live check example snippet bench " \
-	    "soak tool", f, " ")
+	    "soak tool sim simtest", f, " ")
 	for (i = 1; i <= n; i++)
 		kinds[f[i]] = 1
 }
@@ -48,6 +48,7 @@ BEGIN {
 	name = "-"
 	seconds = "-"
 	alone = "-"
+	in_sim = $1 == "lib" ? "yes" : "no"
 	take = 1
 	for (i = 3; i <= NF; i++) {
 		eq = index($i, "=")
@@ -59,18 +60,22 @@ BEGIN {
 			seconds = value
 		else if (key == "alone")
 			alone = value
+		else if (key == "sim")
+			in_sim = value
 		else if (key == "cpu" || key == "os" || key == "dtrace")
 			take = take && holds(key, value)
 		else
 			fail("unknown condition " $i)
 	}
-	if (name == "-" && $1 ~ /^(test|prog|example|snippet|bench|soak)$/) {
+	if (name == "-" && $1 ~ /^(test|prog|example|snippet|bench|soak|simtest)$/) {
 		name = $2
 		sub(/.*\//, "", name)
 		sub(/\.[a-z]+$/, "", name)
 	}
 	if (take)
 		print $1, $2, name, seconds, alone
+	if (take && in_sim == "yes")
+		print "sim", $2, name, seconds, alone
 }
 
 END { exit failed }

@@ -16,7 +16,7 @@ import livelib as live
 
 AWKS = (["awk"], ["mawk"], ["gawk", "--posix"], ["busybox", "awk"],
         ["original-awk"])
-MODES = ("no", "sdt", "dtrace", "list", "table", "man")
+MODES = ("no", "sdt", "dtrace", "sim", "list", "table", "man")
 
 
 def read(path):

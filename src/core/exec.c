@@ -164,7 +164,9 @@ exec_feed(struct xtc_exec *exec, int single)
 	if (!atomic_compare_exchange_strong_explicit(&exec->searching, &none,
 	    1, memory_order_seq_cst, memory_order_relaxed))
 		return;
+	XTC_SIM_POINT();
 	i = exec_take_sleeper(exec);
+	XTC_SIM_POINT();
 	if (i < 0) {
 		atomic_store_explicit(&exec->searching, 0,
 		    memory_order_seq_cst);
@@ -239,6 +241,7 @@ xtc__exec_inject(struct xtc_exec *exec, struct xtc_task *t)
 	uintptr_t old = atomic_load_explicit(&exec->inject,
 	    memory_order_relaxed);
 
+	XTC_SIM_POINT();
 	/* Relaxed: the push below publishes it to whoever runs the fiber. */
 	atomic_fetch_add_explicit(&exec->injecting, 1, memory_order_relaxed);
 	do {
@@ -246,6 +249,7 @@ xtc__exec_inject(struct xtc_exec *exec, struct xtc_task *t)
 	} while (!atomic_compare_exchange_weak_explicit(&exec->inject, &old,
 	    (uintptr_t)&t->run, memory_order_acq_rel, memory_order_relaxed));
 	exec_feed(exec, 0);
+	XTC_SIM_POINT();
 	/* release: what was done here is done before it is freed */
 	atomic_fetch_sub_explicit(&exec->injecting, 1, memory_order_release);
 }
@@ -275,6 +279,7 @@ exec_take_injected(struct xtc_loop *loop)
 	if (atomic_load_explicit(&loop->exec->inject,
 	    memory_order_relaxed) == 0)
 		return 0;
+	XTC_SIM_POINT();
 	n = (struct xtc__inode *)atomic_exchange_explicit(
 	    &loop->exec->inject, 0, memory_order_acq_rel);
 	for (; n != NULL; n = next) {
@@ -337,6 +342,7 @@ exec_rob(struct xtc_loop *loop, struct xtc_loop *victim)
 	uint32_t runs = exec_runs(victim);
 	uint32_t *seen = &loop->seen[victim->exec_i];
 
+	XTC_SIM_POINT();
 	got = exec_take_overflow(victim, loop);
 	if (got != 0)
 		return got;
@@ -444,6 +450,8 @@ exec_is_quiet(struct xtc_loop *me)
 	again = exec_collect(me, 0, &hopeful);
 	if (again < 0 && !XTC_PLANT(MISSED_QUIESCENCE))
 		return 0;
+	if (XTC_PLANT(SECOND_SUM))
+		alive = again;
 	if (alive > 0 && !hopeful && !me->told && xtc__deadlock_wanted()) {
 		me->told = 1;
 		xtc__deadlock_report(me);
@@ -471,6 +479,7 @@ exec_watch(struct xtc_loop *loop, int one, int64_t *timeout_ns)
 		return;
 	}
 	loop->looks--;
+	XTC_SIM_POINT();
 	if (!atomic_compare_exchange_strong_explicit(&exec->watching, &none,
 	    1, memory_order_seq_cst, memory_order_relaxed))
 		return;
@@ -482,12 +491,25 @@ exec_watch(struct xtc_loop *loop, int one, int64_t *timeout_ns)
 		loop->watch_ns = WATCH_MAX_NS;
 }
 
+/*
+ * release: whoever sees it asleep again sees that it was awake; so it is
+ * counted before it can say SLEEPING again, not after
+ */
+static void
+exec_count_nap(struct xtc_loop *loop)
+{
+	atomic_store_explicit(&loop->naps, atomic_load_explicit(&loop->naps,
+	    memory_order_relaxed) + 1, memory_order_release);
+}
+
 int
 xtc__exec_sleep_begin(struct xtc_loop *loop, int64_t *timeout_ns)
 {
 	struct xtc_exec *exec = loop->exec;
 	int one;
 
+	if (XTC_PLANT(NAP_TOO_LATE))
+		exec_count_nap(loop);
 	atomic_fetch_or_explicit(&exec->sleepers[loop->exec_i / 64],
 	    UINT64_C(1) << loop->exec_i % 64, memory_order_seq_cst);
 	/* pairs with the fence in exec_feed */
@@ -495,7 +517,7 @@ xtc__exec_sleep_begin(struct xtc_loop *loop, int64_t *timeout_ns)
 	XTC_SIM_POINT();
 	if (atomic_load_explicit(&exec->done, memory_order_seq_cst) != 0)
 		return 1;
-	if (!XTC_PLANT(NO_LAST_LOOK) && exec_last_look(loop, &one))
+	if (exec_last_look(loop, &one) && !XTC_PLANT(NO_LAST_LOOK))
 		return 1;
 	if (exec_is_quiet(loop))
 		return 1;
@@ -510,21 +532,22 @@ xtc__exec_sleep_end(struct xtc_loop *loop)
 	uint64_t bit = UINT64_C(1) << loop->exec_i % 64;
 	int found, searcher;
 
-	/* release: whoever sees it asleep again sees that it was awake; so
-	 * it is counted before it can say SLEEPING again, not after */
-	atomic_store_explicit(&loop->naps, atomic_load_explicit(&loop->naps,
-	    memory_order_relaxed) + 1, memory_order_release);
+	if (!XTC_PLANT(NAP_TOO_LATE))
+		exec_count_nap(loop);
 	searcher = (atomic_fetch_and_explicit(
 	    &exec->sleepers[loop->exec_i / 64], ~bit,
 	    memory_order_acq_rel) & bit) == 0;
 	if (!searcher && !loop->is_watcher)
 		return;
+	XTC_SIM_POINT();
 	found = xtc__exec_search(loop);
+	XTC_SIM_POINT();
 	if (loop->is_watcher) {
 		loop->is_watcher = 0;
 		atomic_store_explicit(&exec->watching, 0,
 		    memory_order_seq_cst);
 	}
+	XTC_SIM_POINT();
 	if (searcher)
 		atomic_store_explicit(&exec->searching, 0,
 		    memory_order_seq_cst);
@@ -708,7 +731,8 @@ xtc_exec_fini(xtc_exec_t *exec)
 			exec->loops[i]->finishing = 0;
 		return r;
 	}
-	exec_await_injecting(exec);
+	if (!XTC_PLANT(FREED_UNDER_WAKER))
+		exec_await_injecting(exec);
 	exec_free(exec);
 	return XTC_OK;
 }

@@ -87,6 +87,15 @@ xtc__loop_self(void)
 	return loop_tls;
 }
 
+#ifdef XTC_SIM
+XTC__NOINLINE void
+xtc__loop_self_set(struct xtc_loop *loop)
+{
+	loop_tls = loop;
+	XTC__COMPILER_BARRIER();
+}
+#endif
+
 int64_t
 xtc__loop_clock(struct xtc_loop *loop)
 {
@@ -228,6 +237,7 @@ xtc__loop_post_switch(struct xtc_loop *loop)
 	case XTC__POST_PARK:
 		word = atomic_load_explicit(&t->park.word,
 		    memory_order_relaxed);
+		XTC_SIM_POINT();
 		while ((word & XTC__PARK_STATE) == XTC__PARK_ARMED) {
 			/* release: its registers and stack; acquire: the
 			 * claimer's doings */
@@ -235,13 +245,18 @@ xtc__loop_post_switch(struct xtc_loop *loop)
 			    (XTC__PARK_ARMED ^ XTC__PARK_PARKED)))
 				return;
 		}
+		if (XTC_PLANT(POST_CLAIMED_IGNORED))
+			return;
+		XTC_SIM_POINT();
 		xtc__park_wake(&t->park, (unsigned)(word & XTC__PARK_CAUSE) >>
 		    XTC__PARK_CAUSE_SHIFT, NULL, XTC__WAKE_LAST);
 		break;
 	case XTC__POST_YIELD:
+		XTC_SIM_POINT();
 		loop_requeue(loop, t);
 		break;
 	case XTC__POST_EXIT:
+		XTC_SIM_POINT();
 		xtc__loop_count(&loop->alive, -1);
 		xtc__task_put(t);
 		break;
@@ -289,6 +304,11 @@ xtc__loop_switch(struct xtc_loop *loop, struct xtc_task *me,
 	loop->left = me;
 	loop->post = (uint8_t)post;
 	loop->cur = next;
+	if (XTC_PLANT(YIELD_QUEUES_FIRST) && post == XTC__POST_YIELD) {
+		loop_requeue(loop, me);
+		loop->post = XTC__POST_NONE;
+	}
+	XTC_SIM_POINT();
 	sp = next != NULL ? next->sp : loop->sp;
 	xtc__san_leave(&me->san, next != NULL ? &next->san : &loop->san,
 	    post == XTC__POST_EXIT);
@@ -308,6 +328,7 @@ loop_enter(struct xtc_loop *loop, struct xtc_task *t)
 	loop->left = NULL;
 	loop->post = XTC__POST_NONE;
 	loop->cur = t;
+	XTC_SIM_POINT();
 	xtc__san_leave(&loop->san, &t->san, 0);
 	(void)xtc__ctx_switch(&loop->sp, t->sp, loop);
 	xtc__san_enter(&loop->san);
@@ -322,12 +343,14 @@ xtc__loop_post(struct xtc_loop *loop, struct xtc__inode *n)
 
 	/* Relaxed: a guess; the swap tells. */
 	old = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		n->next = (struct xtc__inode *)(old &
 		    ~(uintptr_t)XTC__INBOX_TAGS);
 		next = (uintptr_t)n | (old & XTC__INBOX_STOP);
 	} while (!atomic_compare_exchange_weak_explicit(&loop->inbox, &old,
 	    next, memory_order_acq_rel, memory_order_relaxed));
+	XTC_SIM_POINT();
 	if ((old & XTC__INBOX_SLEEPING) != 0)
 		xtc__poll_wake(loop->poller);
 }
@@ -338,6 +361,7 @@ xtc__loop_kick(struct xtc_loop *loop)
 	uintptr_t old = atomic_load_explicit(&loop->inbox,
 	    memory_order_relaxed);
 
+	XTC_SIM_POINT();
 	do {
 		if ((old & XTC__INBOX_SLEEPING) == 0)
 			return;
@@ -408,6 +432,7 @@ loop_take_inbox(struct xtc_loop *loop)
 	word = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
 	if ((word & ~(uintptr_t)XTC__INBOX_TAGS) == 0)
 		return;
+	XTC_SIM_POINT();
 	word = atomic_fetch_and_explicit(&loop->inbox, XTC__INBOX_TAGS,
 	    memory_order_acq_rel);
 	n = (struct xtc__inode *)(word & ~(uintptr_t)XTC__INBOX_TAGS);
@@ -501,7 +526,10 @@ loop_spin(struct xtc_loop *loop)
 static void
 loop_after_sleep(struct xtc_loop *loop, int64_t slept_from_ns)
 {
-	int woken = (atomic_fetch_and_explicit(&loop->inbox,
+	int woken;
+
+	XTC_SIM_POINT();
+	woken = (atomic_fetch_and_explicit(&loop->inbox,
 	    ~(uintptr_t)XTC__INBOX_SLEEPING, memory_order_acq_rel) &
 	    XTC__INBOX_SLEEPING) == 0;
 
@@ -555,7 +583,12 @@ loop_idle(struct xtc_loop *loop)
 	/* Relaxed: read by those who have seen SLEEPING. */
 	atomic_store_explicit(&loop->hopeful, (uint8_t)hopeful,
 	    memory_order_relaxed);
-	if (!XTC_PLANT(NO_LAST_LOOK)) {
+	XTC_SIM_POINT();
+	if (XTC_PLANT(LAST_LOOK_FIRST) && atomic_load_explicit(&loop->inbox,
+	    memory_order_acquire) != 0)
+		return;
+	XTC_SIM_POINT();
+	if (!XTC_PLANT(NO_LAST_LOOK) && !XTC_PLANT(LAST_LOOK_FIRST)) {
 		if (!atomic_compare_exchange_strong_explicit(&loop->inbox,
 		    &empty, XTC__INBOX_SLEEPING, memory_order_seq_cst,
 		    memory_order_relaxed))
@@ -592,6 +625,7 @@ loop_is_done(struct xtc_loop *loop)
 	    atomic_load_explicit(&loop->user_timers, memory_order_relaxed) !=
 	    0))
 		return 0;
+	XTC_SIM_POINT();
 	return (atomic_load_explicit(&loop->inbox, memory_order_acquire) &
 	    ~(uintptr_t)XTC__INBOX_TAGS) == 0;
 }
@@ -603,6 +637,7 @@ loop_turns(struct xtc_loop *loop)
 	struct xtc_task *t;
 
 	for (;;) {
+		XTC_SIM_POINT();
 		if (!loop->finishing && (atomic_load_explicit(&loop->inbox,
 		    memory_order_acquire) & XTC__INBOX_STOP) != 0)
 			break;

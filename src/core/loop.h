@@ -116,6 +116,11 @@ xtc__loop_count(_Atomic int64_t *n, int64_t by)
 /* The loop this thread runs, or NULL. Never cached across a switch. */
 struct xtc_loop *xtc__loop_self(void);
 
+#ifdef XTC_SIM
+/* The simulated thread that goes on runs this loop. */
+void	xtc__loop_self_set(struct xtc_loop *);
+#endif
+
 /* The time, read now. */
 int64_t	xtc__loop_clock(struct xtc_loop *);
 

@@ -98,6 +98,7 @@
 #include "xtc_base.h"
 #include "arch/rmw.h"
 #include "base/assert.h"
+#include "base/plant.h"
 #include "core/loop.h"
 #include "core/task.h"
 #include "core/thread.h"
@@ -226,15 +227,18 @@ xtc__wait_prepare(struct xtc__wait *w, unsigned why, uint64_t object)
 	rec->waited = w->waited;
 	/* Relaxed: only a guess; the swap tells. */
 	word = atomic_load_explicit(&rec->word, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		XTC_DEBUG_ASSERT(park_state(word) == XTC__PARK_RUNNING ||
 		    park_state(word) == XTC__PARK_CLAIMED);
-		if ((word & XTC__PARK_KILL) != 0 && mask == 0)
+		if ((word & XTC__PARK_KILL) != 0 && mask == 0 &&
+		    !XTC_PLANT(SKIP_KILL_LOOK))
 			return 0;
 		next = ((word >> XTC__PARK_EPOCH_SHIFT) + 1) <<
 		    XTC__PARK_EPOCH_SHIFT;
 		next |= (word & XTC__PARK_KILL) | mask | XTC__PARK_ARMED;
 	} while (!xtc__rmw_cas(&rec->word, &word, next));
+	XTC_SIM_POINT();
 	return next >> XTC__PARK_EPOCH_SHIFT;
 }
 
@@ -245,6 +249,7 @@ xtc__wait_cancel(struct xtc__wait *w)
 	uint64_t word;
 
 	word = atomic_load_explicit(&rec->word, memory_order_acquire);
+	XTC_SIM_POINT();
 	while (park_state(word) == XTC__PARK_ARMED) {
 		/* acquire on failure: the claimer's grant is read next */
 		if (xtc__rmw_cas(&rec->word, &word, park_claimed(word, 0)))
@@ -270,7 +275,12 @@ park_commit(struct xtc_task *me, struct xtc_loop *loop,
 	if (park_state(word) == XTC__PARK_CLAIMED)
 		return park_cause(word);
 	XTC_FIBER_PARK(me, me->park.why, me->park.object, timeout_ns);
-	loop = xtc__loop_switch(loop, me, XTC__POST_PARK);
+	XTC_SIM_POINT();
+	if (XTC_PLANT(POST_BEFORE_SWITCH) && xtc__rmw_cas(&me->park.word,
+	    &word, word ^ (XTC__PARK_ARMED ^ XTC__PARK_PARKED)))
+		loop = xtc__loop_switch(loop, me, XTC__POST_NONE);
+	else
+		loop = xtc__loop_switch(loop, me, XTC__POST_PARK);
 	word = atomic_load_explicit(&me->park.word, memory_order_acquire);
 	XTC_ASSERT(park_state(word) == XTC__PARK_CLAIMED);
 	XTC_FIBER_RESUME(me, me->park.why, park_cause(word), loop->index);
@@ -288,6 +298,7 @@ park_commit_thread(struct xtc__park *rec, uint64_t epoch, int64_t deadline_ns)
 	/* Relaxed: the release of the swap below publishes it. */
 	atomic_store_explicit(&rec->go, 0, memory_order_relaxed);
 	word = atomic_load_explicit(&rec->word, memory_order_acquire);
+	XTC_SIM_POINT();
 	while (park_state(word) == XTC__PARK_ARMED) {
 		if (atomic_compare_exchange_weak_explicit(&rec->word, &word,
 		    word ^ (XTC__PARK_ARMED ^ XTC__PARK_PARKED),
@@ -354,19 +365,25 @@ xtc__park_claim(struct xtc__park *rec, uint64_t epoch, unsigned cause)
 	uint64_t word;
 	unsigned state;
 
+	XTC_SIM_POINT();
 	/* acquire: STALE must not be decided on an old word (see README) */
 	word = atomic_load_explicit(&rec->word, memory_order_acquire);
 	for (;;) {
+		XTC_SIM_POINT();
 		state = park_state(word);
-		if (word >> XTC__PARK_EPOCH_SHIFT != epoch ||
+		if ((word >> XTC__PARK_EPOCH_SHIFT != epoch &&
+		    !XTC_PLANT(NO_EPOCH)) ||
 		    (state != XTC__PARK_ARMED && state != XTC__PARK_PARKED))
 			return XTC__CLAIM_STALE;
 		if (xtc__rmw_cas(&rec->word, &word,
 		    park_claimed(word, cause)))
 			break;
+		if (XTC_PLANT(CLAIM_ONE_SHOT))
+			return XTC__CLAIM_STALE;
 	}
-	return state == XTC__PARK_PARKED ? XTC__CLAIM_OWNED :
-	    XTC__CLAIM_EARLY;
+	XTC_SIM_POINT();
+	return state == XTC__PARK_PARKED || XTC_PLANT(EARLY_QUEUES) ?
+	    XTC__CLAIM_OWNED : XTC__CLAIM_EARLY;
 }
 
 /*
@@ -382,11 +399,16 @@ xtc__park_wake(struct xtc__park *rec, unsigned cause, struct xtc__park *waker,
 	(void)waker;
 	if (rec->is_thread) {
 		atomic_store_explicit(&rec->go, 1, memory_order_release);
+		XTC_SIM_POINT();
 		xtc__os_futex_wake(&rec->go, 1);
 		return;
 	}
+	if (XTC_PLANT(WAKE_AFTER_QUEUE))
+		xtc__loop_ready(park_task(rec), how);
 	XTC_FIBER_WAKE(rec, rec->why, cause, waker);
-	xtc__loop_ready(park_task(rec), how);
+	XTC_SIM_POINT();
+	if (!XTC_PLANT(WAKE_AFTER_QUEUE))
+		xtc__loop_ready(park_task(rec), how);
 }
 XTC_PROBE_SITE(xtc__park_wake)
 
@@ -408,12 +430,16 @@ xtc__park_kill(struct xtc__park *rec, const _Atomic uint64_t *inc_word,
 	uint64_t next, word;
 	unsigned state;
 
+	XTC_SIM_POINT();
 	word = atomic_load_explicit(&rec->word, memory_order_acquire);
 	do {
+		XTC_SIM_POINT();
 		/* acquire, and after the word: see KILL above */
-		if (inc_word != NULL && atomic_load_explicit(inc_word,
-		    memory_order_acquire) >> 24 != inc)
+		if (inc_word != NULL && !XTC_PLANT(NO_SECOND_LOOK) &&
+		    atomic_load_explicit(inc_word, memory_order_acquire) >>
+		    24 != inc)
 			return -1;
+		XTC_SIM_POINT();
 		state = park_state(word);
 		next = word | XTC__PARK_KILL;
 		if ((word & XTC__PARK_MASKED) != 0 ||
@@ -436,6 +462,7 @@ xtc__park_reset(struct xtc__park *rec, int born_killed)
 
 	/* Relaxed: a guess; the swap tells. */
 	word = atomic_load_explicit(&rec->word, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		next = ((word >> XTC__PARK_EPOCH_SHIFT) + 1) <<
 		    XTC__PARK_EPOCH_SHIFT;

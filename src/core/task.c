@@ -31,6 +31,7 @@
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/bits.h"
+#include "base/plant.h"
 #include "core/atexit.h"
 #include "core/exec.h"
 #include "core/loop.h"
@@ -281,6 +282,7 @@ task_free(struct xtc_task *t)
 void
 xtc__task_put(struct xtc_task *t)
 {
+	XTC_SIM_POINT();
 	/* acq_rel: what either holder did is done before it is used again */
 	if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
 		task_free(t);
@@ -299,7 +301,8 @@ xtc__fiber_entry(void *carry, void *arg)
 	struct xtc_task *me = arg;
 
 	xtc__san_enter(&me->san);
-	xtc__loop_post_switch(carry);
+	if (!XTC_PLANT(NO_FIRST_RUN_POST))
+		xtc__loop_post_switch(carry);
 	if (xtc__park_killed(&me->park))
 		xtc__task_die(me);
 	if (me->proc_fn != NULL)
@@ -424,6 +427,7 @@ xtc__task_start(struct xtc_task *t)
 	/* Relaxed: the caller set it. */
 	task_created(t, atomic_load_explicit(&t->park.loop,
 	    memory_order_relaxed));
+	XTC_SIM_POINT();
 	xtc__loop_ready(t, XTC__WAKE_LAST);
 }
 
@@ -433,6 +437,7 @@ task_exit_point(struct xtc_task *me)
 {
 	XTC_FIBER_EXIT(me, me->pid, me->reason);
 	xtc__waker_retire(&me->park);
+	XTC_SIM_POINT();
 	atomic_store_explicit(&me->alive, 0, memory_order_release);
 	xtc__park_reset(&me->park, 0);
 }
@@ -446,7 +451,9 @@ xtc__task_exit(struct xtc_task *me, int reason, int aborted)
 	me->reason = reason;
 	me->aborted = (uint8_t)aborted;
 	xtc__atexit_run(me);
+	XTC_SIM_POINT();
 	xtc__held_release_all(&me->park);
+	XTC_SIM_POINT();
 	if (me->on_exit != NULL)
 		me->on_exit(me);
 	xtc__async_finish(me);

@@ -34,6 +34,7 @@
 #include "arch/rmw.h"
 #include "base/assert.h"
 #include "base/attr.h"
+#include "base/plant.h"
 #include "core/loop.h"
 #include "core/park.h"
 #include "trace/trace.h"
@@ -109,6 +110,7 @@ timer_cancelled(struct xtc_timer *t, uint64_t *word, int post)
 	XTC_PROBE_ONLY(int64_t deadline_ns = t->wheel.deadline;)
 	XTC_PROBE_ONLY(int kind = t->kind;)
 
+	XTC_SIM_POINT();
 	do {
 		if ((*word & TIMER_STATE) != TIMER_ARMED ||
 		    *word >> TIMER_GEN_SHIFT != gen)
@@ -134,6 +136,7 @@ timer_fired(struct xtc_timer *t, struct xtc_loop *loop)
 	if (user)
 		xtc__loop_count(&loop->user_timers, -1);
 	word = atomic_load_explicit(&t->word, memory_order_acquire);
+	XTC_SIM_POINT();
 	if (user && loop->finishing) {
 		if (timer_cancelled(t, &word, 0))
 			xtc__timer_put(t);
@@ -145,6 +148,7 @@ timer_fired(struct xtc_timer *t, struct xtc_loop *loop)
 			return;
 	} while (!xtc__rmw_cas(&t->word, &word,
 	    (word & ~(uint64_t)TIMER_STATE) | TIMER_FIRED));
+	XTC_SIM_POINT();
 	/* a wait's timer may be somebody else's from here on */
 	XTC_TIMER_FIRE(t, deadline_ns, loop->now_ns, kind);
 	if (!user) {
@@ -182,6 +186,7 @@ timer_from_inbox(struct xtc_loop *loop, struct xtc__inode *node)
 	struct xtc_timer *t = XTC__CONTAINER_OF(node, struct xtc_timer, node);
 	uint64_t word;
 
+	XTC_SIM_POINT();
 	word = atomic_fetch_and_explicit(&t->word, ~(uint64_t)TIMER_POSTED,
 	    memory_order_acq_rel);
 	if ((word & TIMER_STATE) == TIMER_ARMED) {
@@ -217,6 +222,7 @@ xtc__timer_disarm(struct xtc_timer *t, struct xtc_loop *loop)
 	t->node.run = timer_from_inbox;
 	if (!timer_cancelled(t, &word, 1))
 		return 1;
+	XTC_SIM_POINT();
 	xtc__loop_post(owner, &t->node);
 	return 0;
 }
@@ -288,6 +294,7 @@ xtc_timer_set(xtc_loop_t *loop, int64_t delay_ns, void (*fn)(void *),
 	}
 	atomic_store_explicit(&t->word, word | TIMER_POSTED,
 	    memory_order_release);
+	XTC_SIM_POINT();
 	xtc__loop_post(loop, &t->node);
 	return XTC_OK;
 }
@@ -319,8 +326,10 @@ xtc_timer_cancel(xtc_timer_t *handle)
 		}
 		return XTC_OK;
 	}
+	XTC_SIM_POINT();
 	if (!timer_cancelled(t, &word, 1))
 		return XTC_E_AGAIN;
+	XTC_SIM_POINT();
 	if ((word & TIMER_POSTED) == 0)
 		xtc__loop_post(loop, &t->node);
 	return XTC_OK;

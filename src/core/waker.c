@@ -16,6 +16,7 @@
 #include "xtc_kinds.h"
 #include "xtc_loop.h"
 #include "arch/rmw.h"
+#include "base/plant.h"
 #include "core/loop.h"
 #include "core/loop_impl.h"
 #include "core/park.h"
@@ -32,6 +33,7 @@ waker_next(struct xtc__park *rec)
 
 	/* Relaxed: a guess; the swap tells. */
 	word = atomic_load_explicit(&rec->waker, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		next = ((word >> WAKER_SEQ_SHIFT) + 1) << WAKER_SEQ_SHIFT;
 	} while (!xtc__rmw_cas(&rec->waker, &word, next));
@@ -69,14 +71,32 @@ waker_park(struct xtc__wait *w)
 	struct xtc__park *rec = w->rec;
 	uint64_t epoch, word;
 
+	if (XTC_PLANT(ARM_LAST)) {
+		/* the epoch that prepare will take */
+		epoch = (atomic_load_explicit(&rec->word,
+		    memory_order_relaxed) >> XTC__PARK_EPOCH_SHIFT) + 1;
+		atomic_store_explicit(&rec->waker_epoch, epoch,
+		    memory_order_relaxed);
+		word = atomic_fetch_or_explicit(&rec->waker, WAKER_WAITING,
+		    memory_order_acq_rel);
+		if (xtc__wait_prepare(w, XTC_WHY_SYNC, 0) == 0)
+			return XTC_CAUSE_KILL;
+		return (word & WAKER_FIRED) != 0 ? xtc__wait_cancel(w) :
+		    xtc__wait_commit(w);
+	}
 	epoch = xtc__wait_prepare(w, XTC_WHY_SYNC, 0);
 	if (epoch == 0)
 		return XTC_CAUSE_KILL;
 	/* Relaxed: published by the swap of the word. */
 	atomic_store_explicit(&rec->waker_epoch, epoch, memory_order_relaxed);
+	XTC_SIM_POINT();
+	if (XTC_PLANT(RECHECK_FIRST) && (atomic_load_explicit(&rec->waker,
+	    memory_order_acquire) & WAKER_FIRED) != 0)
+		return xtc__wait_cancel(w);
+	XTC_SIM_POINT();
 	word = atomic_fetch_or_explicit(&rec->waker, WAKER_WAITING,
 	    memory_order_acq_rel);
-	if ((word & WAKER_FIRED) != 0)
+	if ((word & WAKER_FIRED) != 0 && !XTC_PLANT(RECHECK_FIRST))
 		return xtc__wait_cancel(w);
 	return xtc__wait_commit(w);
 }
@@ -103,6 +123,7 @@ xtc_waker_wait(int64_t timeout_ns)
 		return r;
 	do {
 		cause = waker_park(&w);
+		XTC_SIM_POINT();
 		/* Relaxed: the claim, or the swap, has acquired. */
 		fired = (atomic_load_explicit(&w.rec->waker,
 		    memory_order_relaxed) & WAKER_FIRED) != 0;
@@ -136,6 +157,7 @@ xtc_waker_wake(const xtc_waker_t *waker)
 		/* Relaxed: the swap of a WAITING word has acquired it. */
 		epoch = atomic_load_explicit(&rec->waker_epoch,
 		    memory_order_relaxed);
+		XTC_SIM_POINT();
 	} while (!atomic_compare_exchange_weak_explicit(&rec->waker, &word,
 	    word | WAKER_FIRED, memory_order_acq_rel, memory_order_acquire));
 	if ((word & WAKER_WAITING) != 0)

@@ -20,6 +20,7 @@
 
 #include "base/assert.h"
 #include "base/attr.h"
+#include "base/plant.h"
 
 enum {
 	XTC__QLOCK_FREE = 0,
@@ -67,8 +68,10 @@ xtc__qlock_unlock(struct xtc__qlock *l)
 	    memory_order_release);
 
 	XTC_DEBUG_ASSERT(old != XTC__QLOCK_FREE);
-	if (XTC__UNLIKELY(old == XTC__QLOCK_WAITED))
+	if (XTC__UNLIKELY(old == XTC__QLOCK_WAITED)) {
+		XTC_SIM_POINT();
 		xtc__qlock_unlock_slow(l);
+	}
 }
 
 /* For asserts: somebody holds it. */

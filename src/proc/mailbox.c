@@ -61,6 +61,7 @@
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/bits.h"
+#include "base/plant.h"
 #include "core/loop.h"
 #include "core/park.h"
 #include "core/task.h"
@@ -229,6 +230,7 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 
 	box = atomic_load_explicit(&t->mbox.box, memory_order_acquire);
 	for (;;) {
+		XTC_SIM_POINT();
 		if (box >> XTC__BOX_GEN_SHIFT != pid >> XTC__BOX_GEN_SHIFT ||
 		    (box & XTC__BOX_CLOSED) != 0) {
 			*why = XTC_DROP_NO_PROCESS;
@@ -239,6 +241,12 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 		    memory_order_relaxed);
 		depth = mbox_depth(box, atomic_load_explicit(&t->mbox.taken,
 		    memory_order_acquire));
+		XTC_SIM_POINT();
+		if (XTC_PLANT(CHECK_THEN_PUSH) && depth < *cap) {
+			(void)atomic_fetch_add_explicit(&t->mbox.box, 1,
+			    memory_order_acquire);
+			return depth + 1;
+		}
 		seen = box;
 		if (depth < *cap) {
 			if (xtc__rmw_cas(&t->mbox.box, &box,
@@ -249,7 +257,7 @@ mbox_reserve(struct xtc_task *t, uint64_t pid, uint32_t *cap, int *why)
 		/* full at one time, or box before many came and went? */
 		box = atomic_load_explicit(&t->mbox.box,
 		    memory_order_acquire);
-		if (box == seen) {
+		if (box == seen || XTC_PLANT(FULL_AT_TWO_TIMES)) {
 			*why = XTC_DROP_FULL;
 			return 0;
 		}
@@ -286,6 +294,7 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 		    NULL);
 	if (bytes > 0)
 		memcpy(xtc__env_payload(e), data, bytes);
+	XTC_SIM_POINT();
 	depth = mbox_reserve(t, to.id, &cap, &why);
 	if (depth == 0) {
 		xtc__env_put(mags, e);
@@ -298,12 +307,15 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 	mark = atomic_load_explicit(&t->mbox.mark, memory_order_relaxed);
 	if (XTC__UNLIKELY(mark != 0 && depth >= mark))
 		mbox_mark_reached(t);
+	XTC_SIM_POINT();
 	top = atomic_load_explicit(&t->mbox.top, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		e->next = top == MBOX_WAITING ? NULL : (struct xtc__env *)top;
 		/* the message may be taken, and the process gone, from the
 		 * swap on; but a ticket that is stale claims nothing */
 	} while (!xtc__rmw_cas_ptr(&t->mbox.top, &top, (uintptr_t)e));
+	XTC_SIM_POINT();
 	if (top == MBOX_WAITING) {
 		/* Relaxed: acquired with WAITING. */
 		epoch = atomic_load_explicit(&t->mbox.ticket,
@@ -325,6 +337,7 @@ mbox_take_all(struct xtc__mbox *m)
 	/* Relaxed: what is missed here is found by the swap to WAITING. */
 	if (atomic_load_explicit(&m->top, memory_order_relaxed) == MBOX_EMPTY)
 		return 0;
+	XTC_SIM_POINT();
 	top = xtc__rmw_swap_ptr(&m->top, MBOX_EMPTY);
 	XTC_ASSERT(top != MBOX_WAITING);
 	newest = e = (struct xtc__env *)top;
@@ -389,6 +402,7 @@ xtc__mbox_close(struct xtc_task *me)
 	box = atomic_fetch_or_explicit(&m->box, XTC__BOX_CLOSED,
 	    memory_order_acq_rel);
 	for (;;) {
+		XTC_SIM_POINT();
 		(void)mbox_take_all(m);
 		mags = xtc__mags_self();
 		while (m->first != NULL)
@@ -396,14 +410,17 @@ xtc__mbox_close(struct xtc_task *me)
 		box = atomic_load_explicit(&m->box, memory_order_acquire);
 		/* Relaxed: its own. */
 		if (mbox_depth(box, atomic_load_explicit(&m->taken,
-		    memory_order_relaxed)) == 0)
+		    memory_order_relaxed)) == 0 || XTC_PLANT(DRAIN_VISIBLE))
 			break;
 		/* somebody has reserved and not yet pushed */
 		xtc_yield();
 	}
 	while (atomic_load_explicit(&me->watermark.queued,
-	    memory_order_acquire) != 0)
+	    memory_order_acquire) != 0) {
+		XTC_SIM_POINT();
 		xtc_yield();
+	}
+	XTC_SIM_POINT();
 	/* the next generation, still closed: the pid is stale from here on */
 	box = ((box >> XTC__BOX_GEN_SHIFT) + 1) << XTC__BOX_GEN_SHIFT;
 	atomic_store_explicit(&m->box, box | XTC__BOX_CLOSED,
@@ -484,12 +501,15 @@ mbox_park(struct xtc_task *me, struct xtc__wait *w)
 		return XTC_CAUSE_KILL;
 	/* Relaxed: published by the swap to WAITING. */
 	atomic_store_explicit(&me->mbox.ticket, epoch, memory_order_relaxed);
-	if (!xtc__rmw_cas_ptr(&me->mbox.top, &top, MBOX_WAITING))
+	XTC_SIM_POINT();
+	if (!xtc__rmw_cas_ptr(&me->mbox.top, &top, MBOX_WAITING) &&
+	    !XTC_PLANT(SKIP_RECHECK))
 		return xtc__wait_cancel(w);
 	cause = xtc__wait_commit(w);
 	/* take back the ticket, if no sender has. Relaxed: once it is gone it
 	 * stays gone, since only we put it there */
 	top = atomic_load_explicit(&me->mbox.top, memory_order_relaxed);
+	XTC_SIM_POINT();
 	if (top == MBOX_WAITING)
 		(void)atomic_compare_exchange_strong_explicit(&me->mbox.top,
 		    &top, MBOX_EMPTY, memory_order_acq_rel,

@@ -49,6 +49,7 @@
 #include "base/assert.h"
 #include "base/attr.h"
 #include "base/list.h"
+#include "base/plant.h"
 #include "core/loop.h"
 #include "core/park.h"
 #include "mem/pool.h"
@@ -141,12 +142,17 @@ amutex_pass_on(struct xtc_amutex *m)
 		    memory_order_relaxed) & AMUTEX_DEAD;
 		if (owner == 0)
 			break;
-		atomic_store_explicit(&m->word, owner | flags,
-		    memory_order_release);
+		if (!XTC_PLANT(OWNER_AFTER_CLAIM))
+			atomic_store_explicit(&m->word, owner | flags,
+			    memory_order_release);
+		XTC_SIM_POINT();
 		/* w is its waiter's stack: gone once he is claimed */
 		c = xtc__park_claim(rec, epoch, XTC_CAUSE_EVENT);
-		if (c == XTC__CLAIM_STALE)
+		if (c == XTC__CLAIM_STALE && !XTC_PLANT(IGNORE_STALE))
 			continue;
+		if (XTC_PLANT(OWNER_AFTER_CLAIM))
+			atomic_store_explicit(&m->word, owner | flags,
+			    memory_order_release);
 		m->barged = 0;
 		return c == XTC__CLAIM_OWNED ? rec : NULL;
 	}
@@ -158,7 +164,9 @@ amutex_pass_on(struct xtc_amutex *m)
 	}
 	/* free it, and wake the heir: he first, then those behind him */
 	m->barged++;
+	XTC_SIM_POINT();
 	atomic_store_explicit(&m->word, flags, memory_order_release);
+	XTC_SIM_POINT();
 	for (;;) {
 		c = xtc__park_claim(rec, epoch, XTC_CAUSE_EVENT);
 		if (c != XTC__CLAIM_STALE)
@@ -198,10 +206,13 @@ amutex_owner_died(struct xtc__held *h, struct xtc__park *rec)
 	struct xtc_amutex *m = XTC__CONTAINER_OF(h, struct xtc_amutex, held);
 	uintptr_t word = (uintptr_t)rec;
 
+	if (XTC_PLANT(NO_OWNER_DEATH))
+		return;
 	/* Relaxed: an owner's flag, published by the release below. */
 	(void)atomic_fetch_or_explicit(&m->word, AMUTEX_DEAD,
 	    memory_order_relaxed);
 	word |= AMUTEX_DEAD;
+	XTC_SIM_POINT();
 	if (!atomic_compare_exchange_strong_explicit(&m->word, &word,
 	    AMUTEX_DEAD, memory_order_release, memory_order_relaxed))
 		amutex_unlock_slow(m);
@@ -230,6 +241,7 @@ amutex_take_free(struct xtc_amutex *m, struct xtc__park *me)
 	/* Relaxed: a guess; the swap tells. */
 	uintptr_t word = atomic_load_explicit(&m->word, memory_order_relaxed);
 
+	XTC_SIM_POINT();
 	while (amutex_owner(word) == NULL) {
 		if (atomic_compare_exchange_weak_explicit(&m->word, &word,
 		    word | (uintptr_t)me, memory_order_acquire,
@@ -246,6 +258,7 @@ amutex_take_or_mark(struct xtc_amutex *m, struct xtc__park *me)
 	uintptr_t next, word;
 
 	word = atomic_load_explicit(&m->word, memory_order_relaxed);
+	XTC_SIM_POINT();
 	do {
 		if (amutex_owner(word) == NULL)
 			next = word | (uintptr_t)me;
@@ -284,6 +297,16 @@ amutex_queue(struct xtc_amutex *m, struct xtc__wait *w, int heir,
 		xtc__qlock_unlock(&m->q);
 		return XTC_OK;
 	}
+	if (XTC_PLANT(ENQUEUE_FIRST)) {
+		/* the epoch that prepare will take */
+		me.epoch = (atomic_load_explicit(&w->rec->word,
+		    memory_order_relaxed) >> XTC__PARK_EPOCH_SHIFT) + 1;
+		xtc__list_add_last(&m->waiters, &me.link);
+		xtc__qlock_unlock(&m->q);
+		XTC_SIM_POINT();
+		xtc__qlock_lock(&m->q);
+		xtc__list_remove(&me.link);
+	}
 	me.epoch = xtc__wait_prepare(w, XTC_WHY_SYNC, (uintptr_t)m);
 	if (me.epoch == 0) {
 		amutex_unmark(m);
@@ -295,14 +318,18 @@ amutex_queue(struct xtc_amutex *m, struct xtc__wait *w, int heir,
 	else
 		xtc__list_add_last(&m->waiters, &me.link);
 	xtc__qlock_unlock(&m->q);
+	XTC_SIM_POINT();
 	cause = xtc__wait_commit(w);
+	XTC_SIM_POINT();
 	if (cause == XTC_CAUSE_EVENT) {
 		/* acquire: what the last owner wrote */
 		return amutex_owner(atomic_load_explicit(&m->word,
 		    memory_order_acquire)) == w->rec ? XTC_OK : AMUTEX_HEIR;
 	}
 	xtc__qlock_lock(&m->q);
-	xtc__list_remove(&me.link);
+	XTC_SIM_POINT();
+	if (!XTC_PLANT(NO_REMOVE))
+		xtc__list_remove(&me.link);
 	amutex_unmark(m);
 	xtc__qlock_unlock(&m->q);
 	return cause == XTC_CAUSE_KILL ? XTC_E_ABORTED : XTC_E_AGAIN;
@@ -344,6 +371,15 @@ amutex_lock_slow(struct xtc_amutex *m, struct xtc__park *me,
 	word = atomic_load_explicit(&m->word, memory_order_relaxed);
 	xtc__lock_wait_begin(m, XTC_LOCK_AMUTEX, me, 0, amutex_owner(word));
 	while ((r = amutex_queue(m, &w, heir, since_ns)) == AMUTEX_HEIR) {
+		if (XTC_PLANT(HEIR_DIES) && xtc__park_killed(me)) {
+			r = XTC_E_ABORTED;
+			break;
+		}
+		if (XTC_PLANT(HEIR_TIMES_OUT) &&
+		    w.deadline_ns <= amutex_now()) {
+			r = XTC_E_AGAIN;
+			break;
+		}
 		heir = 1;
 		if (amutex_take_free(m, me)) {
 			r = XTC_OK;
@@ -408,6 +444,7 @@ xtc_amutex_lock(xtc_amutex_t *m, int64_t timeout_ns)
 
 	if (m == NULL)
 		return XTC_E_INVAL;
+	XTC_SIM_POINT();
 	if (XTC__UNLIKELY(me == NULL))
 		return XTC_E_NOMEM;
 	if (XTC__UNLIKELY(!xtc__rmw_cas_ptr(&m->word, &none, (uintptr_t)me)))
@@ -435,6 +472,7 @@ xtc_amutex_unlock(xtc_amutex_t *m)
 	if (amutex_owner(word) != me)
 		return XTC_E_INVAL;
 	xtc__held_remove(&m->held);
+	XTC_SIM_POINT();
 	word = (uintptr_t)me;
 	if (XTC__UNLIKELY(!xtc__rmw_cas_ptr(&m->word, &word, 0)))
 		amutex_unlock_slow(m);

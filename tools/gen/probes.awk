@@ -10,6 +10,7 @@
 # mode=sdt	xtc_probes.h over the macros of <sys/sdt.h>
 # mode=dtrace	xtc_probes.h over the macros that `dtrace -h` writes, from
 #		the file named by -v header=NAME (xtc_probes_dtrace.h)
+# mode=sim	xtc_probes_sim.h of the simulator's build: each probe is a call
 # mode=list	one line a probe: its name in SDT tools, then name:type for
 #		each argument
 # mode=table	the catalogue as a Markdown table
@@ -110,8 +111,8 @@ function declaration(s, open, list, n, parts, i) {
 }
 
 BEGIN {
-	if (mode !~ /^(no|sdt|dtrace|list|table|man)$/) {
-		print "probes.awk: -v mode=no|sdt|dtrace|list|table|man" \
+	if (mode !~ /^(no|sdt|dtrace|sim|list|table|man)$/) {
+		print "probes.awk: -v mode=no|sdt|dtrace|sim|list|table|man" \
 		    > "/dev/stderr"
 		failed = 1
 		exit 1
@@ -277,6 +278,37 @@ function header_dtrace(i, fn) {
 	print "#endif"
 }
 
+# Every argument as 64 bits; what is no pointer keeps its sign.
+function header_sim(i, j, type) {
+	header_top()
+	print "#include <stdint.h>\n"
+	print "#define XTC_PROBES_ON 0"
+	print "#define XTC_PROBE_ONLY(...) __VA_ARGS__"
+	print "#define XTC_PROBE_FRAME() ((void)0)\n"
+	print "enum xtc__sim_probe_id {"
+	for (i = 1; i <= nprobes; i++)
+		print "\t" sim_name(i) (i < nprobes ? "," : "")
+	print "};\n"
+	print "void\txtc__sim_probe(unsigned probe, const uint64_t *args);\n"
+	for (i = 1; i <= nprobes; i++) {
+		printf "#define %s(%s) \\\n", macro(i), names(i, ", ")
+		printf "\txtc__sim_probe(%s, (const uint64_t[]){", sim_name(i)
+		for (j = 1; j <= nargs[i]; j++) {
+			type = "uint64_t"
+			if (argtype[i, j] ~ /\*$|^uintptr_t$/)
+				type = "uintptr_t"
+			printf "%s \\\n\t    (%s)(%s)", (j > 1 ? "," : ""),
+			    type, argname[i, j]
+		}
+		print " })\n"
+	}
+	print "#endif"
+}
+
+function sim_name(i) {
+	return "XTC__SIM_" substr(macro(i), 5)
+}
+
 function print_list(i, j, s, type) {
 	for (i = 1; i <= nprobes; i++) {
 		s = probe[i]
@@ -332,6 +364,8 @@ END {
 		header_sdt()
 	else if (mode == "dtrace")
 		header_dtrace()
+	else if (mode == "sim")
+		header_sim()
 	else if (mode == "list")
 		print_list()
 	else if (mode == "table")
