@@ -13,6 +13,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/attr.h"
@@ -313,6 +315,36 @@ run_futex_pair(struct bench *b)
 	floor_pair_run(b, 1);
 }
 
+static int
+floor_compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How late the kernel wakes a thread that sleeps for 50 microseconds. */
+static void
+run_sleep(struct bench *b)
+{
+	const struct timespec nap = { 0, 50000 };
+	int64_t *late_ns = bench_alloc((size_t)b->count, sizeof(*late_ns));
+	int64_t t;
+	long i;
+
+	(void)prctl(PR_SET_TIMERSLACK, 1);
+	for (i = 0; i < b->count; i++) {
+		t = xtc_clock_mono();
+		(void)nanosleep(&nap, NULL);
+		late_ns[i] = xtc_clock_mono() - t - nap.tv_nsec;
+	}
+	qsort(late_ns, (size_t)b->count, sizeof(*late_ns), floor_compare);
+	bench_print(b, "ns", (double)late_ns[b->count / 2]);
+	bench_print(b, "p99_ns", (double)late_ns[b->count - b->count / 100 -
+	    1]);
+	free(late_ns);
+}
+
 static const struct bench_row rows[] = {
 	{ "floor_cas", run_cas, 10000000, 0 },
 	{ "floor_cas_loaded", run_cas_loaded, 10000000, 0 },
@@ -329,6 +361,7 @@ static const struct bench_row rows[] = {
 	{ "floor_eventfd", run_eventfd, 500000, 0 },
 	{ "floor_cache_hop", run_cache_hop, 1000000, 0 },
 	{ "floor_futex_pair", run_futex_pair, 100000, 0 },
+	{ "floor_sleep", run_sleep, 5000, 0 },
 };
 
 int

@@ -10,10 +10,11 @@
 #include <pthread.h>
 
 #define SENDERS		8
+#define WINDOW		256	/* two of each sender's fit in the mailbox */
 
 struct message {
 	xtc_pid_t from;
-	uint64_t left;		/* hops */
+	uint64_t left;		/* hops; fan-in: 1 wants an answer */
 };
 
 struct pair {
@@ -143,19 +144,22 @@ struct fanin {
 	long each;		/* messages of a sender */
 };
 
+/* An answer is asked for at the end of each window, and awaited one later. */
 static void
 fanin_sender(void *arg)
 {
 	struct fanin *f = arg;
-	struct message m = { xtc_self(), 1 };
-	long i;
-	int r;
+	struct message m = { xtc_self(), 0 };
+	long i, n = 0;
 
-	for (i = 0; i < f->each; i++) {
-		while ((r = xtc_send(f->to, &m, sizeof(m))) == XTC_E_AGAIN)
-			xtc_yield();
-		bench_must(r, "xtc_send");
+	for (i = 1; i <= f->each; i++) {
+		m.left = i % WINDOW == 0;
+		bench_must(xtc_send(f->to, &m, sizeof(m)), "xtc_send");
+		if (m.left && n++ > 0)
+			(void)message_recv(-1);
 	}
+	if (n > 0)
+		(void)message_recv(-1);
 }
 
 static void
@@ -163,12 +167,16 @@ fanin_receiver(void *arg)
 {
 	struct fanin *f = arg;
 	long i, batch, n = f->each * SENDERS / f->b->batches;
+	struct message m;
 	int64_t t;
 
 	for (batch = 0; batch < f->b->batches; batch++) {
 		t = xtc_clock_mono();
-		for (i = 0; i < n; i++)
-			(void)message_recv(-1);
+		for (i = 0; i < n; i++) {
+			m = message_recv(-1);
+			if (m.left)
+				message_send(m.from, 0);
+		}
 		bench_note(f->b, t, n);
 	}
 }

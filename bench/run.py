@@ -168,6 +168,7 @@ FLOOR = (
     ("floor_eventfd", "write and read of an eventfd"),
     ("floor_cache_hop", "a word's way to the other thread, spinning"),
     ("floor_futex_pair", "... through a futex, asleep in between"),
+    ("floor_sleep", "lateness of nanosleep(), its median"),
 )
 
 

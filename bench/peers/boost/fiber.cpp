@@ -290,8 +290,6 @@ run_mutex_handoff(struct peer *b)
 static void
 run_sleepers(struct peer *b)
 {
-	int64_t start_ns = peer_now_ns() + PEER_SECOND_NS / 10 +
-	    b->size * 20000;
 	std::vector<int64_t> late_ns(b->size);
 	std::vector<bf::fiber> fibers;
 	uint64_t random = 88172645463325252u;
@@ -299,11 +297,12 @@ run_sleepers(struct peer *b)
 
 	for (long i = 0; i < b->size; i++)
 		fibers.push_back(start([&] {
-			int64_t at_ns = start_ns + (int64_t)(peer_random(
-			    &random) % PEER_SECOND_NS);
+			int64_t ns = PEER_SECOND_NS / 2 + (int64_t)(
+			    peer_random(&random) % PEER_SECOND_NS);
+			int64_t at_ns = peer_now_ns() + ns;
 
-			boost::this_fiber::sleep_for(std::chrono::nanoseconds(
-			    at_ns - peer_now_ns()));
+			boost::this_fiber::sleep_for(
+			    std::chrono::nanoseconds(ns));
 			late_ns[done++] = peer_now_ns() - at_ns;
 		}));
 	for (auto &f : fibers)

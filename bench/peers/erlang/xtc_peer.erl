@@ -226,7 +226,7 @@ sleeper(Ms, To) ->
 
 sleepers({_, _, Size} = P) ->
     Self = self(),
-    Ms = fun() -> 100 + Size div 50 + rand:uniform(1000) end,
+    Ms = fun() -> 500 + rand:uniform(1000) end,
     times(Size, fun() -> M = Ms(), spawn(fun() -> sleeper(M, Self) end) end),
     Late = lists:sort([receive {late, L} -> L end ||
                        _ <- lists:seq(1, Size)]),

@@ -319,7 +319,6 @@ func timerOldest(p *peer) {
 }
 
 func sleepers(p *peer) {
-	start := now() + int64(time.Second)/10 + int64(p.size)*20000
 	late := make([]int64, p.size)
 	state := uint64(88172645463325252)
 	done := int64(0)
@@ -327,8 +326,10 @@ func sleepers(p *peer) {
 	for i := 0; i < p.size; i++ {
 		all.Add(1)
 		go func() {
-			at := start + int64(random(&state)%uint64(time.Second))
-			time.Sleep(time.Duration(at - now()))
+			sleep := time.Second/2 +
+				time.Duration(random(&state)%uint64(time.Second))
+			at := now() + int64(sleep)
+			time.Sleep(sleep)
 			late[atomic.AddInt64(&done, 1)-1] = now() - at
 			all.Done()
 		}()
