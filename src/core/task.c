@@ -36,6 +36,7 @@
 #include "core/exec.h"
 #include "core/loop.h"
 #include "core/loop_impl.h"
+#include "core/peek.h"
 #include "mem/mem.h"
 #include "mem/stack.h"
 #include "trace/trace.h"
@@ -61,6 +62,32 @@ typedef _Atomic(struct xtc_task *) task_slot;
 static _Atomic(task_slot *) task_table[TABLE_CHUNKS];
 static _Atomic uint64_t task_slots;
 static struct xtc__qlock task_table_lock;
+
+/*
+ * For readers from outside. volatile: it is read once, so that no compiler
+ * and no linker takes it for unused.
+ */
+static const volatile struct xtc__peek task_peek = {
+	.magic = XTC__PEEK_MAGIC,
+	.bytes = sizeof(struct xtc__peek),
+	.chunk_bits = TABLE_BITS,
+	.task_bytes = sizeof(struct xtc_task),
+	.name_bytes = XTC__NAME_BYTES,
+	.word = offsetof(struct xtc_task, park.word),
+	.object = offsetof(struct xtc_task, park.object),
+	.why = offsetof(struct xtc_task, park.why),
+	.pid = offsetof(struct xtc_task, pid),
+	.name = offsetof(struct xtc_task, name),
+	.alive = offsetof(struct xtc_task, alive),
+	.proc_fn = offsetof(struct xtc_task, proc_fn),
+	.async_fn = offsetof(struct xtc_task, async_fn),
+	.state_mask = XTC__PARK_STATE,
+	.state_parked = XTC__PARK_PARKED,
+	.epoch_shift = XTC__PARK_EPOCH_SHIFT,
+	.self = (const void *)&task_peek,
+	.table = task_table,
+	.slots = &task_slots,
+};
 
 /* Free tasks that no loop has, and stacks never used, by class. */
 static struct task_depot {
@@ -119,6 +146,7 @@ task_take_slot(struct xtc_task *t)
 	uint64_t slot;
 	int r = XTC_E_NOMEM;
 
+	XTC_ASSERT(task_peek.bytes == sizeof(task_peek));
 	xtc__qlock_lock(&task_table_lock);
 	/* Relaxed: changed under the lock only. */
 	slot = atomic_load_explicit(&task_slots, memory_order_relaxed);
