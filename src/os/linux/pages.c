@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "xtc_base.h"
+#include "arch/san.h"
 #include "os/os.h"
 
 /* Of the kernel's headers, which may be older than the kernel. */
@@ -45,18 +46,6 @@
 #define PAGES_SET_VMA_NAME	0
 
 #define PAGES_VECTOR		64u	/* 1 KiB of a fiber's stack */
-
-/* Valgrind complains of a system call that it does not know. */
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#if defined(RUNNING_ON_VALGRIND)
-#define PAGES_EMULATED		RUNNING_ON_VALGRIND
-#else
-#define PAGES_EMULATED		0
-#endif
 
 size_t
 xtc__pages_size(void)
@@ -74,7 +63,7 @@ pages_advise_vector(const struct iovec *v, size_t n, int advice)
 	long r;
 
 	/* Relaxed: asking once more does no harm. */
-	if (PAGES_EMULATED ||
+	if (XTC__SAN_VALGRIND() ||
 	    atomic_load_explicit(&unknown, memory_order_relaxed))
 		return -1;
 	r = syscall(SYS_process_madvise, PAGES_PIDFD_SELF, v, n, advice, 0u);
