@@ -316,7 +316,7 @@ END_TEST
 
 START_TEST(stop_leaves_timers_for_the_next_run)
 {
-	T_OK(xtc_timer_set(t_loop, 20 * T_MS, count_step, NULL, NULL));
+	T_OK(xtc_timer_set(t_loop, 300 * T_MS, count_step, NULL, NULL));
 	T_OK(xtc_timer_set(t_loop, 0, t_stop, t_loop, NULL));
 	T_OK(xtc_loop_run(t_loop));
 	T_EQ(t_get(&steps), 0);
