@@ -1,0 +1,1 @@
+../../include/xtc_kinds.h

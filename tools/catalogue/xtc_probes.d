@@ -1,0 +1,1 @@
+../../src/xtc_probes.d
