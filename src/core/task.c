@@ -288,15 +288,14 @@ xtc__task_cache_flush(struct xtc__task_cache *cache)
 		task_to_depot(cache, class, cache->n[class]);
 }
 
-/* Nobody refers to it any more: it may serve the next fiber. */
+/* It may serve the next fiber. */
 static void
-task_free(struct xtc_task *t)
+task_keep(struct xtc_task *t)
 {
 	struct xtc_loop *self = xtc__loop_self();
 	struct xtc__task_cache one = { { 0 }, { 0 } }, *cache = &one;
 	unsigned class = t->stack_class;
 
-	xtc__san_fini(&t->san);
 	if (self != NULL)
 		cache = &self->tasks;
 	task_list_push(&cache->head[class], t);
@@ -312,8 +311,10 @@ xtc__task_put(struct xtc_task *t)
 {
 	XTC_SIM_POINT();
 	/* acq_rel: what either holder did is done before it is used again */
-	if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
-		task_free(t);
+	if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	xtc__san_fini(&t->san);
+	task_keep(t);
 }
 
 static _Noreturn void
@@ -423,7 +424,7 @@ xtc__task_new(struct xtc_loop *loop, const struct xtc__task_args *args,
 	if (XTC__UNLIKELY(!t->has_slot)) {
 		r = task_take_slot(t);
 		if (r != XTC_OK) {
-			task_free(t);
+			task_keep(t);
 			return r;
 		}
 	}
