@@ -38,7 +38,7 @@ signal.sigwait([signal.SIGINT])
 print(os.environ["FAKE_" + mode])
 """ % sys.executable
 
-STACK = """@stack[
+STACK = """@[
     xtc__park_wait+1
     xtc_amutex_lock+2
     worker+3

@@ -26,7 +26,8 @@ import subprocess
 import sys
 import tempfile
 
-OVERVIEWS = {"libxtc", "xtc", "xtc_usdt"}     # pages about no one function
+OVERVIEWS = {"libxtc", "xtc", "xtc_usdt", "xtc-trace"}
+# (pages about no one function)
 WARNINGS = ["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Wshadow",
             "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"]
 RUN_SECONDS = 60            # a bound for a hang, not a measurement
@@ -462,7 +463,8 @@ def check_examples(top, build, pages, stage):
     todo = []
     for page in pages:
         programs = page.programs()
-        if not programs and page.name not in ("xtc", "xtc_usdt"):
+        if not programs and page.name not in ("xtc", "xtc_usdt",
+                                               "xtc-trace"):
             fail(page.base, "no program under EXAMPLES")
         for i, (text, expected) in enumerate(programs):
             todo.append((page.base, "%s_%d" % (page.name, i), text, expected))

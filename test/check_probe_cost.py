@@ -140,7 +140,11 @@ def main():
             print("%-12s %12d %12d %8d %10.2f %14.1f" % (
                 name, a, b, n, each, frames))
             if name in FREE:
-                fail.equal("instructions of " + name, b, a)
+                # Between yields the loop looks at the clock, and how often
+                # depends on what the clock says: that is noise, not probes.
+                noise = a // 50 if name == "yield" else 0
+                if abs(b - a) > noise:
+                    fail.equal("instructions of " + name, b, a)
                 fail.equal("sites that %s passes" % name, n, 0)
             else:
                 fail.check(n >= ROUNDS, "%s passes %d sites only" % (name, n))

@@ -4,11 +4,16 @@
  * drive_library: an ordinary program that makes every probe of the library
  * fire, for reasons that a test knows. It prints "name value" lines: the
  * process ids and the addresses by which the test tells its fibers apart.
+ *
+ * Flags, not times, decide what comes first, so that a busy machine changes
+ * nothing. They need no more than one loop on one thread gives; what the
+ * thread reads is atomic.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,6 +30,8 @@
 static xtc_loop_t *loop;
 static xtc_amutex_t *lock;
 static xtc_pid_t receiver_pid, full_pid, killed_pid;
+static int receiver_waits, all_sent, owned, n_waiters, gave_up;
+static atomic_int last_receive, n_ended;
 
 static void
 must(int error, const char *what)
@@ -70,12 +77,20 @@ receiver(void *arg)
 	void *message;
 
 	(void)arg;
+	receiver_waits = 1;
 	must(xtc_recv(&message, NULL, -1), "the first message");
 	xtc_free(message);
 	must_be(xtc_recv(&message, NULL, 2 * MS), XTC_E_AGAIN, "no message");
+	atomic_store_explicit(&last_receive, 1, memory_order_release);
 	must(xtc_recv(&message, NULL, -1), "the message of the thread");
 	xtc_free(message);
 	xtc_exit_self(REASON);
+}
+
+static void
+ended(void)
+{
+	atomic_fetch_add_explicit(&n_ended, 1, memory_order_release);
 }
 
 /* Never looks into its mailbox. */
@@ -83,7 +98,9 @@ static void
 full(void *arg)
 {
 	(void)arg;
-	must(xtc_proc_sleep(5 * MS), "sleep");
+	while (!all_sent)
+		must(xtc_proc_sleep(1 * MS), "sleep");
+	ended();
 }
 
 /* Holds the loop for longer than the budget allows, once. */
@@ -99,55 +116,86 @@ greedy(void *arg)
 		;
 	xtc_yield();
 	must(xtc_yield_set_budget(loop, 0), "no budget");
+	ended();
+}
+
+static void
+on_timer(void *arg)
+{
+	(void)arg;
 }
 
 static void
 sender(void *arg)
 {
+	xtc_timer_t *timer;
 	char text[24] = "";
 	xtc_pid_t dead = { DEAD_PID };
 	int i;
 
 	(void)arg;
 	must(xtc_proc_sleep(1 * MS), "sleep");
+	must(xtc_timer_set(loop, 60000LL * MS, on_timer, NULL, &timer),
+	    "a long timer");
+	must(xtc_timer_cancel(timer), "xtc_timer_cancel");
+	while (!receiver_waits)
+		xtc_yield();
 	must(xtc_send(receiver_pid, text, sizeof(text)), "send");
 	must_be(xtc_send(dead, text, 3), XTC_E_INVAL, "send to nobody");
 	for (i = 0; i < CAP; i++)
 		must(xtc_send(full_pid, text, 1), "send to the full one");
 	must_be(xtc_send(full_pid, text, 5), XTC_E_AGAIN, "one too many");
+	all_sent = 1;
+	ended();
 }
 
+/* Keeps the lock until three have waited and one of them has given up. */
 static void
 owner(void *arg)
 {
 	(void)arg;
 	must(xtc_amutex_lock(lock, -1), "a free lock");
-	must(xtc_proc_sleep(4 * MS), "sleep");
+	owned = 1;
+	while (n_waiters < 3 || !gave_up)
+		must(xtc_proc_sleep(1 * MS), "sleep");
 	must(xtc_exit_pid(killed_pid, 1), "kill");
 	xtc_yield();
 	must(xtc_amutex_unlock(lock), "unlock");
+	ended();
+}
+
+static int
+wait_for_lock(int64_t timeout_ns)
+{
+	while (!owned)
+		xtc_yield();
+	n_waiters++;
+	return xtc_amutex_lock(lock, timeout_ns);
 }
 
 static void
 waiter(void *arg)
 {
 	(void)arg;
-	must(xtc_amutex_lock(lock, -1), "a lock that is taken");
+	must(wait_for_lock(-1), "a lock that is taken");
 	must(xtc_amutex_unlock(lock), "unlock");
+	ended();
 }
 
 static void
 impatient(void *arg)
 {
 	(void)arg;
-	must_be(xtc_amutex_lock(lock, 1 * MS), XTC_E_AGAIN, "a short wait");
+	must_be(wait_for_lock(1 * MS), XTC_E_AGAIN, "a short wait");
+	gave_up = 1;
+	ended();
 }
 
 static void
 killed(void *arg)
 {
 	(void)arg;
-	(void)xtc_amutex_lock(lock, -1);
+	(void)wait_for_lock(-1);
 	must(XTC_E_INTERNAL, "a killed fiber went on");
 }
 
@@ -157,15 +205,9 @@ plain_fiber(void *arg)
 	return (intptr_t)arg;
 }
 
-static void
-on_timer(void *arg)
-{
-	(void)arg;
-}
-
 /*
- * By then the loop has nothing left but a receive without a timeout, so it
- * sleeps without one; if this came too early that would be missing.
+ * Sends when the loop has nothing left but a receive without a timeout, and
+ * has had the time to go to sleep over it.
  */
 static void *
 sending_thread(void *arg)
@@ -173,6 +215,9 @@ sending_thread(void *arg)
 	struct timespec ts = { 0, 200 * MS };
 
 	(void)arg;
+	while (atomic_load_explicit(&last_receive, memory_order_acquire) == 0 ||
+	    atomic_load_explicit(&n_ended, memory_order_acquire) < 6)
+		nanosleep(&ts, NULL);
 	nanosleep(&ts, NULL);
 	must(xtc_send(receiver_pid, "x", 1), "send from a thread");
 	return NULL;
@@ -195,7 +240,6 @@ int
 main(void)
 {
 	pthread_t thread;
-	xtc_timer_t *timer;
 
 	fail_allocation();
 	must(xtc_loop_init(&loop), "xtc_loop_init");
@@ -210,9 +254,6 @@ main(void)
 	killed_pid = spawn("killed", killed);
 	must(xtc_async(loop, plain_fiber, NULL, NULL), "xtc_async");
 	must(xtc_timer_set(loop, 3 * MS, on_timer, NULL, NULL), "a timer");
-	must(xtc_timer_set(loop, 60000LL * MS, on_timer, NULL, &timer),
-	    "a long timer");
-	must(xtc_timer_cancel(timer), "xtc_timer_cancel");
 	printf("lock %" PRIuPTR "\n", (uintptr_t)lock);
 	printf("entry_receiver %" PRIuPTR "\n", (uintptr_t)receiver);
 	printf("entry_fiber %" PRIuPTR "\n", (uintptr_t)plain_fiber);

@@ -171,8 +171,10 @@ def check_timers(t, fail):
     fail.equal("user timers fired", len(t.of("timer__fire", kind=1)), 1)
     fail.equal("user timers cancelled",
                len(t.of("timer__cancel", kind=1)), 1)
-    fail.equal("sleeps armed", len(t.of("timer__arm", kind=2)), 3)
-    fail.equal("sleeps fired", len(t.of("timer__fire", kind=2)), 3)
+    # The sender sleeps once; two others until what they wait for is there.
+    sleeps = len(t.of("timer__arm", kind=2))
+    fail.check(sleeps >= 3, "sleeps armed: %d" % sleeps)
+    fail.equal("sleeps fired", len(t.of("timer__fire", kind=2)), sleeps)
     fail.equal("timeouts of waits fired",
                len(t.of("timer__fire", kind=3)), 2)
     # Every end belongs to an arming with the same key, deadline and kind.

@@ -155,7 +155,11 @@ trace() {
 	# Stacks are named while the program lives, so it is kept alive.
 	kill -STOP "$program"
 	kill -INT "$tracer"
+	# A bpftrace that was just looking elsewhere has missed it.
+	(while sleep 2; do kill -INT "$tracer" || exit; done) 2> /dev/null &
+	again=$!
 	wait "$tracer" || die "bpftrace failed: $(tail -n 1 "$dir/$1.err")"
+	kill "$again" 2> /dev/null
 	tracer=
 	kill -CONT "$program"
 	kill -USR1 "$program"
@@ -171,7 +175,7 @@ digest() {
 		sub(/.*: /, "", text)
 		return text + 0
 	}
-	/^@stack[[]$/ { lock_at = worker_at = frames = 0; next }
+	/^@(stack)?[[]$/ { lock_at = worker_at = frames = 0; next }
 	/^    / {
 		frames++
 		if ($1 ~ /^xtc_amutex_lock[+]/)

@@ -630,6 +630,21 @@ loop_is_done(struct xtc_loop *loop)
 	    ~(uintptr_t)XTC__INBOX_TAGS) == 0;
 }
 
+/* Asked to stop? One that is being finished only forgets it was asked. */
+static int
+loop_is_stopped(struct xtc_loop *loop)
+{
+	if ((atomic_load_explicit(&loop->inbox, memory_order_acquire) &
+	    XTC__INBOX_STOP) == 0)
+		return 0;
+	if (!loop->finishing)
+		return 1;
+	/* the bit would keep it from sleeping */
+	(void)atomic_fetch_and_explicit(&loop->inbox,
+	    ~(uintptr_t)XTC__INBOX_STOP, memory_order_acq_rel);
+	return 0;
+}
+
 /* Run until done or stopped. */
 static void
 loop_turns(struct xtc_loop *loop)
@@ -638,8 +653,7 @@ loop_turns(struct xtc_loop *loop)
 
 	for (;;) {
 		XTC_SIM_POINT();
-		if (!loop->finishing && (atomic_load_explicit(&loop->inbox,
-		    memory_order_acquire) & XTC__INBOX_STOP) != 0)
+		if (loop_is_stopped(loop))
 			break;
 		loop_visit(loop);
 		t = loop_pick(loop);

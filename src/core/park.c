@@ -449,9 +449,13 @@ xtc__park_kill(struct xtc__park *rec, const _Atomic uint64_t *inc_word,
 			next = park_claimed(next, XTC_CAUSE_KILL);
 	} while (!atomic_compare_exchange_weak_explicit(&rec->word, &word,
 	    next, memory_order_acq_rel, memory_order_acquire));
-	if (state == XTC__PARK_PARKED)
+	if (state == XTC__PARK_PARKED) {
+		/* the killer gets a record, so that a tracer can name it */
+		if (xtc__loop_self() == NULL)
+			(void)xtc__thread_self();
 		xtc__park_wake(rec, XTC_CAUSE_KILL, xtc__park_waker(),
 		    XTC__WAKE_NEXT);
+	}
 	return 0;
 }
 

@@ -94,8 +94,8 @@ static XTC_PROBE_SITE_ATTR void
 timer_armed(struct xtc_timer *t, struct xtc_loop *loop,
     int64_t deadline_ns)
 {
-	xtc__wheel_add(&loop->wheel, &t->wheel, deadline_ns);
 	XTC_TIMER_ARM(t, deadline_ns, t->kind);
+	xtc__wheel_add(&loop->wheel, &t->wheel, deadline_ns);
 }
 XTC_PROBE_SITE(timer_armed)
 
@@ -118,6 +118,9 @@ timer_cancelled(struct xtc_timer *t, uint64_t *word, int post)
 		next = (*word & ~(uint64_t)TIMER_STATE) | TIMER_DEAD |
 		    (post ? TIMER_POSTED : 0);
 	} while (!xtc__rmw_cas(&t->word, word, next));
+	/* still on its way to the loop: it was never armed */
+	if ((*word & TIMER_POSTED) != 0)
+		return 1;
 	XTC_TIMER_CANCEL(t, deadline_ns, kind);
 	return 1;
 }

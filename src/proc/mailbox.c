@@ -283,7 +283,7 @@ xtc_send(xtc_pid_t to, const void *data, size_t bytes)
 		mags = &loop->mags;
 		from = loop->cur != NULL ? &loop->cur->park : NULL;
 	} else {
-		from = xtc__thread_peek();
+		from = xtc__thread_self();
 	}
 	t = xtc__mbox_find(to.id);
 	if (t == NULL)
