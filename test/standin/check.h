@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum fork_status { CK_FORK, CK_NOFORK };
-enum print_output { CK_NORMAL };
+enum print_output { CK_NORMAL, CK_ENV };
 
 typedef struct TTest {
 	const char *name;
