@@ -82,6 +82,7 @@ $main" "${CC:-cc}"
 	want ci soft "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
 	    gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
 	want ci soft qemu-user qemu-user command -v qemu-aarch64
+	want ci soft musl-tools musl-gcc command -v musl-gcc
 	want ci hard spin spin command -v spin
 	want ci hard valgrind valgrind command -v valgrind
 	want ci hard autoconf autoconf command -v autoconf
