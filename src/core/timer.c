@@ -53,6 +53,7 @@ struct xtc_timer {
 	struct xtc__inode node;		/* in the inbox, or free */
 	_Atomic uint64_t word;		/* (a) generation, POSTED, state */
 	struct xtc__wheel_node wheel;	/* (l) */
+	_Atomic int64_t deadline_ns;	/* (s) a canceller reads it */
 	_Atomic(struct xtc_loop *) loop;	/* (s) a late cancel reads it */
 	void (*fn)(void *);		/* (s) user timers */
 	void *user;			/* (s) */
@@ -89,6 +90,20 @@ xtc__timer_put(struct xtc_timer *t)
 	xtc__pool_put(xtc__mags_self(), XTC__POOL_TIMER, t);
 }
 
+/* Relaxed: the word publishes it; a late canceller may read another's. */
+static inline void
+timer_set_deadline(struct xtc_timer *t, int64_t deadline_ns)
+{
+	atomic_store_explicit(&t->deadline_ns, deadline_ns,
+	    memory_order_relaxed);
+}
+
+static inline int64_t
+timer_deadline(struct xtc_timer *t)
+{
+	return atomic_load_explicit(&t->deadline_ns, memory_order_relaxed);
+}
+
 /* The loop's thread puts a timer into its wheel. */
 static XTC_PROBE_SITE_ATTR void
 timer_armed(struct xtc_timer *t, struct xtc_loop *loop,
@@ -107,7 +122,7 @@ static XTC_PROBE_SITE_ATTR int
 timer_cancelled(struct xtc_timer *t, uint64_t *word, int post)
 {
 	uint64_t next, gen = *word >> TIMER_GEN_SHIFT;
-	XTC_PROBE_ONLY(int64_t deadline_ns = t->wheel.deadline;)
+	XTC_PROBE_ONLY(int64_t deadline_ns = timer_deadline(t);)
 	XTC_PROBE_ONLY(int kind = t->kind;)
 
 	XTC_SIM_POINT();
@@ -133,7 +148,7 @@ timer_fired(struct xtc_timer *t, struct xtc_loop *loop)
 	struct xtc__park *rec = t->rec;
 	uint64_t epoch = t->epoch, word;
 	int user = t->kind == XTC_TIMER_USER;
-	XTC_PROBE_ONLY(int64_t deadline_ns = t->wheel.deadline;)
+	XTC_PROBE_ONLY(int64_t deadline_ns = timer_deadline(t);)
 	XTC_PROBE_ONLY(int kind = t->kind;)
 
 	if (user)
@@ -174,6 +189,7 @@ xtc__timer_arm_wait(struct xtc_timer *t, struct xtc_loop *loop,
 	atomic_store_explicit(&t->loop, loop, memory_order_relaxed);
 	t->rec = rec;
 	t->epoch = epoch;
+	timer_set_deadline(t, deadline_ns);
 	t->kind = (uint8_t)kind;
 	/* Relaxed: the timer is the caller's alone until this store. */
 	word = atomic_load_explicit(&t->word, memory_order_relaxed);
@@ -194,7 +210,7 @@ timer_from_inbox(struct xtc_loop *loop, struct xtc__inode *node)
 	    memory_order_acq_rel);
 	if ((word & TIMER_STATE) == TIMER_ARMED) {
 		xtc__loop_count(&loop->user_timers, 1);
-		timer_armed(t, loop, t->wheel.deadline);
+		timer_armed(t, loop, timer_deadline(t));
 		return;
 	}
 	XTC_ASSERT((word & TIMER_STATE) == TIMER_DEAD);
@@ -280,8 +296,8 @@ xtc_timer_set(xtc_loop_t *loop, int64_t delay_ns, void (*fn)(void *),
 	t->user = user;
 	t->rec = NULL;
 	t->kind = XTC_TIMER_USER;
-	t->wheel.deadline = delay_ns > INT64_MAX - now ? INT64_MAX :
-	    now + delay_ns;
+	timer_set_deadline(t, delay_ns > INT64_MAX - now ? INT64_MAX :
+	    now + delay_ns);
 	t->node.run = timer_from_inbox;
 	/* Relaxed: the timer is the caller's alone until the store. */
 	word = atomic_load_explicit(&t->word, memory_order_relaxed);
@@ -292,7 +308,7 @@ xtc_timer_set(xtc_loop_t *loop, int64_t delay_ns, void (*fn)(void *),
 	if (self == loop) {
 		atomic_store_explicit(&t->word, word, memory_order_release);
 		xtc__loop_count(&loop->user_timers, 1);
-		timer_armed(t, loop, t->wheel.deadline);
+		timer_armed(t, loop, timer_deadline(t));
 		return XTC_OK;
 	}
 	atomic_store_explicit(&t->word, word | TIMER_POSTED,
