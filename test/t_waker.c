@@ -493,8 +493,15 @@ START_TEST(a_signal_handler_wakes_a_fiber_of_an_idle_loop)
 }
 END_TEST
 
+/*
+ * ThreadSanitizer keeps a signal with the fiber that it came to until that one
+ * calls something intercepted, and these only yield: it would never come.
+ */
 START_TEST(a_signal_handler_wakes_a_fiber_of_a_busy_loop)
 {
+#if defined(T_TSAN)
+	return;
+#endif
 	t_spawn(yield_until_quit, NULL);
 	t_spawn(yield_until_quit, NULL);
 	wake_by_signals(t_count(20000));
