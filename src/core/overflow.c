@@ -13,6 +13,7 @@
  */
 #define _DEFAULT_SOURCE
 #define _DARWIN_C_SOURCE
+#define __EXTENSIONS__ 1
 #include "core/overflow.h"
 
 #include <pthread.h>

@@ -5,6 +5,7 @@
  * differ in how many they allow.
  */
 #define _DEFAULT_SOURCE
+#define __EXTENSIONS__ 1
 #include "os/pages.h"
 
 #include <errno.h>
