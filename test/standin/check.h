@@ -35,14 +35,19 @@ typedef struct TTest {
 	int line;
 } TTest;
 
+struct standin_test {
+	struct standin_test *next;
+	const TTest *test;
+	int first, end;		/* it is run for each from the one on */
+};
+
 typedef struct TCase {
 	struct TCase *next;
 	const char *name;
-	const TTest *test;	/* one a case suffices here */
+	struct standin_test *first, **last;
 	void (*setup)(void);
 	void (*teardown)(void);
 	double seconds;
-	int first, end;		/* the test is run for each in between */
 } TCase;
 
 typedef struct Suite {
@@ -115,6 +120,7 @@ tcase_create(const char *name)
 	TCase *tc = standin_alloc(sizeof(*tc));
 
 	tc->name = name;
+	tc->last = &tc->first;
 	tc->seconds = 4;
 	return tc;
 }
@@ -143,11 +149,13 @@ tcase_set_timeout(TCase *tc, double seconds)
 static inline void
 tcase_add_loop_test(TCase *tc, const TTest *test, int first, int end)
 {
-	if (tc->test != NULL)
-		abort();
-	tc->test = test;
-	tc->first = first;
-	tc->end = end;
+	struct standin_test *t = standin_alloc(sizeof(*t));
+
+	t->test = test;
+	t->first = first;
+	t->end = end;
+	*tc->last = t;
+	tc->last = &t->next;
 }
 
 static inline void
@@ -183,18 +191,18 @@ standin_signal(int sig)
 }
 
 static inline void
-standin_call(const TCase *tc, int i)
+standin_call(const TCase *tc, const TTest *test, int i)
 {
 	if (tc->setup != NULL)
 		tc->setup();
-	tc->test->fn(i);
+	test->fn(i);
 	if (tc->teardown != NULL)
 		tc->teardown();
 }
 
 /* Its wait status, or -1 if it ran out of time. */
 static inline int
-standin_fork(const TCase *tc, int i)
+standin_fork(const TCase *tc, const TTest *test, int i)
 {
 	int status = 0;
 	pid_t pid;
@@ -209,12 +217,13 @@ standin_fork(const TCase *tc, int i)
 		(void)signal(SIGTERM, SIG_DFL);
 		(void)signal(SIGINT, SIG_DFL);
 		(void)setpgid(0, 0);
-		standin_call(tc, i);
+		standin_call(tc, test, i);
 		exit(0);
 	}
 	(void)setpgid(pid, pid);
 	standin_group = pid;
-	(void)alarm((unsigned)tc->seconds + 1);
+	/* 0: as long as it takes. */
+	(void)alarm(tc->seconds > 0 ? (unsigned)tc->seconds + 1 : 0);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	(void)alarm(0);
@@ -224,20 +233,19 @@ standin_fork(const TCase *tc, int i)
 }
 
 static inline void
-standin_run(SRunner *sr, const TCase *tc, int i)
+standin_run(SRunner *sr, const TCase *tc, const TTest *test, int i)
 {
 	int status = 0;
 
 	sr->run++;
 	if (sr->forks == CK_NOFORK)
-		standin_call(tc, i);
+		standin_call(tc, test, i);
 	else
-		status = standin_fork(tc, i);
+		status = standin_fork(tc, test, i);
 	if (status == 0)
 		return;
 	sr->failed++;
-	printf("%s:%d: %s(%d) ", tc->test->file, tc->test->line,
-	    tc->test->name, i);
+	printf("%s:%d: %s(%d) ", test->file, test->line, test->name, i);
 	if (status == -1)
 		printf("ran out of time, %g s\n", tc->seconds);
 	else if (WIFSIGNALED(status))
@@ -251,6 +259,7 @@ srunner_run_all(SRunner *sr, enum print_output print)
 {
 	const char *only = getenv("CK_RUN_CASE");
 	struct sigaction act;
+	struct standin_test *t;
 	TCase *tc;
 
 	(void)print;
@@ -265,8 +274,9 @@ srunner_run_all(SRunner *sr, enum print_output print)
 	for (tc = sr->suite->first; tc != NULL; tc = tc->next) {
 		if (only != NULL && strcmp(only, tc->name) != 0)
 			continue;
-		for (int i = tc->first; i < tc->end; i++)
-			standin_run(sr, tc, i);
+		for (t = tc->first; t != NULL; t = t->next)
+			for (int i = t->first; i < t->end; i++)
+				standin_run(sr, tc, t->test, i);
 	}
 	printf("%s: %d tests, %d failed\n", sr->suite->name, sr->run,
 	    sr->failed);
@@ -281,10 +291,15 @@ srunner_ntests_failed(SRunner *sr)
 static inline void
 srunner_free(SRunner *sr)
 {
+	struct standin_test *t;
 	TCase *tc;
 
 	while ((tc = sr->suite->first) != NULL) {
 		sr->suite->first = tc->next;
+		while ((t = tc->first) != NULL) {
+			tc->first = t->next;
+			free(t);
+		}
 		free(tc);
 	}
 	free(sr->suite);
